@@ -1,15 +1,18 @@
 // One submission, run on one target, from the trusted side.
 //
-//   sandbox.c         probes and builds the isolation: namespaces, user, none
+//   probe.c           which isolation works here: namespaces, user, none
+//   sandbox.c         runs a command (a compiler) in a sandbox
 //   session.c         starts the worker, speaks its protocol, keeps deadlines
+//   buffer.c          the judge's buffers, whatever holds them
 //   target_virtual.c  buffers as sealed memfds, a device server, modelled time
 //   target_gpu.c      buffers as CUDA IPC handles, measured time (dlopens
 //                     build/lib/gpu_target.so, the only part that links CUDA)
 //   timing.c          interleaved batches, medians, intervals
-//   worker_main.c     the untrusted side: loads submission.so, calls functions
+//   inside/           the untrusted side: loads submission.so, calls functions
 //
 // What the worker says is data, never a verdict. A session survives anything
-// a submission does: it reports it.
+// a submission does: it reports it. Everything a session or sandbox_run starts
+// dies with it, and with the thread that opened it.
 #pragma once
 
 #include <stdbool.h>
@@ -60,8 +63,9 @@ struct session_options {
     unsigned watch;               // virtual: enum watch_flags
     enum schedule schedule;
     uint64_t seed;
-    uint64_t memory_bytes;        // host memory of the worker
-    unsigned max_processes;
+    uint64_t memory_bytes;        // host memory of the worker; 0: 4 GiB
+    unsigned max_processes;       // threads of the worker; 0: 128. It may
+                                  // start no process
     bool allow_copy_mode;
 };
 
@@ -74,8 +78,9 @@ int session_open(const struct session_options *, struct session **, char *messag
 void session_close(struct session *);
 const char *session_gpu_name(const struct session *); // "NVIDIA H200"
 bool session_is_modelled(const struct session *);
-struct vgpu *session_vgpu(struct session *); // NULL on a GPU
-// Starts the worker again (after a crash), buffers kept.
+// NULL on a GPU; valid until session_restart or session_close.
+struct vgpu *session_vgpu(struct session *);
+// Starts worker and device server again (after a crash), buffers kept.
 int session_restart(struct session *, char *message);
 
 // ---- buffers -------------------------------------------------------------
@@ -143,16 +148,28 @@ void session_call(struct session *, const struct call *, struct outcome *);
 
 // ---- timing ----------------------------------------------------------------
 
-// A thing to time: a call made `calls` times, each with its own buffers.
-// `prepare(self, i, call)` fills the i-th call's arguments.
+// Elements gathered from one output after a batch, at random places.
+struct sample {
+    unsigned output;              // index into `outputs`
+    unsigned n;
+    const uint64_t *index;        // which elements
+    const void *elements;         // n of element_bytes
+};
+
+// A thing to time: `ncalls` calls, each with its own buffers. The outputs are
+// poisoned before every batch.
 struct timed {
     struct session *session;
     unsigned ncalls;
     const struct call *calls;     // ncalls
-    struct buffer *const *outputs;// sampled after each batch
-    unsigned noutputs;
-    // Verifies sampled elements; false: the answer was wrong.
-    bool (*verify)(void *self, unsigned batch);
+    struct buffer *const *outputs;// noutputs; output i is written by call i
+    unsigned noutputs;            // at most ncalls
+    unsigned element_bytes;       // of the outputs: 1, 2, 4 or 8
+    double least_bytes;           // a call must move through DRAM; 0: unknown
+    // Judges sampled elements; false: the answer was wrong. NULL: not judged.
+    bool (*verify)(void *self, const struct sample *, unsigned nsamples);
+    // Compares outputs 0..n-1 in full, when the worker is gone. NULL: not.
+    bool (*verify_all)(void *self, unsigned n);
     void *self;
 };
 struct ratio {
@@ -167,5 +184,6 @@ struct ratio {
 // running trusted code), by interleaved batches; on the virtual target one
 // launch each, plus worker CPU time beyond the allowance of 5 ms.
 // thresholds: pass, full, stretch; measured more while one is straddled.
+// Ends the submission's worker: session_restart to call it again.
 void time_ratio(const struct timed *baseline, const struct timed *submission,
                 const double *thresholds, unsigned nthresholds, struct ratio *);
