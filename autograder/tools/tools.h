@@ -1,0 +1,138 @@
+// The course tools: they keep chapters, labs and solutions saying one thing.
+//
+//   text.c      whole files, growing buffers, lines
+//   tasks.c     TASK marks: a solution -> its starter
+//   snippet.c   one function, struct or macro out of a source file
+//   blocks.c    <!-- code ... --> blocks of a Markdown file, made anew
+//   jobs.c      commands, a few at a time, with deadlines
+//   course.c    which labs there are, and what their corpora hold
+//   verdicts.c  what `grade lab --json` said against what was expected
+//
+// The programs are starter, sync and check-course (NAME_main.c); new-lab,
+// hint and watch are shell scripts beside them.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TOOL_MESSAGE = 512 };
+
+// ---- text.c --------------------------------------------------------------
+
+struct buf {
+    char *data; // NUL-terminated once anything was added
+    size_t n, room;
+};
+void buf_add(struct buf *, const char *data, size_t n);
+void buf_puts(struct buf *, const char *text);
+void buf_printf(struct buf *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void buf_free(struct buf *);
+
+// The whole file, NUL-terminated; NULL with errno set. A file that holds a
+// NUL byte or is over 4 MiB is no text: EINVAL, EFBIG. The caller frees.
+char *text_read(const char *path);
+// Writes through a temporary file, and only when the content differs.
+// 1 written, 0 it was the same, -1 with errno set.
+int text_write(const char *path, const char *text);
+// The line that begins at `at`: its length without the newline.
+size_t line_length(const char *at);
+// The start of the next line, or the terminating NUL.
+const char *line_next(const char *at);
+// 1-based number of the line that holds `at`.
+int line_number(const char *text, const char *at);
+
+// ---- tasks.c ---------------------------------------------------------------
+
+enum { TASK_MAX = 9 };
+
+struct task_mark {
+    enum { MARK_NONE, MARK_BEGIN, MARK_END, MARK_BAD } kind;
+    int task;     // 1..TASK_MAX
+    int indent;   // columns before the mark
+};
+// Whether this line is `// TASK n: text` or `// END TASK n`. A line that
+// looks like one but is not is MARK_BAD.
+struct task_mark task_mark(const char *line);
+
+// Appends to `out` the solution `text` with every TASK region made a hole.
+// Inside a function the hole holds TASK_NOT_DONE(n);, at the left margin,
+// where the learner is to write a function, it is empty. Tasks are numbered
+// from 1 without a gap. 0, or -1 with "name:line: what" in message.
+int starter_make(const char *name, const char *text, struct buf *out,
+                 char message[TOOL_MESSAGE]);
+
+// ---- snippet.c -------------------------------------------------------------
+
+// Appends the definition of `symbol` (a function, a struct or a macro) with
+// the comment right above it. `*` gives the whole text.
+// 0, or -1 when there is none.
+int snippet_find(const char *text, const char *symbol, struct buf *out);
+
+// ---- blocks.c --------------------------------------------------------------
+
+// Appends `text`, a Markdown file, with its blocks made anew:
+//
+//   <!-- code FILE SYMBOL... -->    definitions out of a compiled source
+//   <!-- table FILE [COLUMN...] --> a CSV file as a table
+//   <!-- run [STATUS] COMMAND -->   a transcript; STATUS (0) is demanded
+//   <!-- end -->
+//
+// Files are relative to the working directory, the repository's root, and
+// may not leave it. `run` blocks are kept as they are unless `with_runs`.
+// 0, or -1 with "name:line: what" in message.
+int blocks_sync(const char *name, const char *text, bool with_runs,
+                struct buf *out, char message[TOOL_MESSAGE]);
+
+// ---- jobs.c ----------------------------------------------------------------
+
+struct job {
+    char **argv;        // NULL-terminated, the job's own
+    char *output_path;  // stdout and stderr go here
+    double deadline_s;
+    int status;         // exit status, 128 + signal, or -1: out of time
+    double wall_s;
+    void *tag;          // the caller's
+};
+// Runs all, at most `width` at a time, each in a process group of its own
+// that is killed at the deadline. done: called as each one ends, or NULL.
+void jobs_run(struct job *jobs, size_t n, unsigned width,
+              void (*done)(struct job *, void *self), void *self);
+
+// ---- course.c --------------------------------------------------------------
+
+enum expectation { EXPECT_NOTHING, EXPECT_FULL, EXPECT_FAILS };
+
+// One submission that a lab keeps, and what it must earn.
+struct sample {
+    char slug[64];
+    char path[256];        // a folder or a .cu file
+    enum expectation expect;
+    char fails[1024];      // EXPECT_FAILS: test names between single spaces
+    int empty_task;        // EXPECT_FAILS: `// empty: n`, else 0
+};
+
+struct course {
+    char (*slugs)[64];     // sorted
+    size_t nslugs;
+    struct sample *samples;
+    size_t nsamples;
+    struct buf faults;     // "path: what", a line each
+    unsigned nfaults;
+};
+// Reads the tree at the working directory and checks what needs no grading:
+// names, stray files, starters, TASK lines in chapters, first lines of wrong/.
+// `only`: a slug or its number, or NULL for all labs.
+void course_read(struct course *, const char *only);
+void course_free(struct course *);
+void course_fault(struct course *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// "02-vector-add" -> "vector_add"; false when it is no slug.
+bool slug_stem(const char *slug, char stem[64]);
+
+// ---- verdicts.c --------------------------------------------------------------
+
+// Whether the JSON of `grade lab` is what the sample must earn on `target`.
+// true; or false with one line that says what differs.
+bool verdict_agrees(const struct sample *, const char *json,
+                    const char *target, char message[TOOL_MESSAGE]);
