@@ -1,8 +1,10 @@
 // Device memory of the virtual GPU, and what watches it.
 //
-//   space.c     address windows, slabs, mapped extents (2 MiB granules)
-//   alloc.c     cudaMalloc and friends: allocations, use after free, leaks
+//   space.c     address windows and what is mapped in them (2 MiB granules)
+//   records.c   the allocations of a window, freed ones included, by address
+//   alloc.c     cudaMalloc and friends: slabs, imports, host memory
 //   shadow.c    who wrote each byte: nobody, a host copy, a kernel
+//   transfer.c  copies and fills, as the host asks for them
 //   check.c     bounds, alignment, uninitialized reads -> findings
 //   counters.c  requests and sectors, as Nsight Compute counts them
 //   findings.c  the list of findings, one a (kernel, site, kind)
@@ -40,8 +42,13 @@
 
 struct memory; // all device and host-visible memory of one server
 
+// limit_bytes: of all devices together, and as much again of host memory.
+// NULL when the address ranges cannot be reserved.
 struct memory *memory_new(unsigned ndevices, uint64_t limit_bytes);
 void memory_free(struct memory *);
+
+// Threads: everything here may be called from several threads at once, except
+// that memory_release() must wait until no launch runs (as cudaFree does).
 
 enum alloc_kind { ALLOC_DEVICE, ALLOC_HOST, ALLOC_MANAGED, ALLOC_IMPORTED,
                   ALLOC_VARIABLE };
@@ -68,9 +75,20 @@ uint64_t memory_alloc_host(struct memory *, uint64_t nbytes, enum alloc_kind,
                            int *fd);
 // 0, or -1 when addr is no live allocation's base.
 int memory_release(struct memory *, uint64_t addr);
-// The allocation holding addr, or the nearest one, freed ones included.
+// The allocation holding addr, or the nearest one, freed ones included; NULL
+// when the window of addr has none. Freed ones are remembered until their
+// address is used again or 65536 younger ones have been freed.
 const struct allocation *memory_find(const struct memory *, uint64_t addr);
+// Calls visit for every allocation that is not freed, by window and address.
+void memory_each(const struct memory *,
+                 void (*visit)(void *self, const struct allocation *),
+                 void *self);
+// Kernels must not store to it (constants): a finding if they do.
+int memory_set_read_only(struct memory *, uint64_t addr);
+// Bytes mapped for allocations, in whole granules; device -1: host memory.
 uint64_t memory_used(const struct memory *, int device);
+// Kernels on `device` may reach the memory of `peer`; at first they may not.
+void memory_set_peer(struct memory *, int device, int peer, bool enabled);
 
 // The mapped extent around addr: what a GPU lets an access reach without a
 // fault (allocations rounded out to granules, neighbours joined).
@@ -91,7 +109,9 @@ enum writer { WRITER_NOBODY, WRITER_HOST, WRITER_KERNEL };
 struct writers {
     uint64_t nobody, host, kernel; // bytes
 };
+// Bytes outside every mapping count as nobody's.
 struct writers memory_writers(const struct memory *, uint64_t addr, uint64_t n);
+void memory_set_writer(struct memory *, uint64_t addr, uint64_t n, enum writer);
 void memory_forget_writers(struct memory *, uint64_t addr, uint64_t n);
 
 // ---- findings ------------------------------------------------------------
@@ -102,6 +122,7 @@ enum finding_kind {
     FINDING_UNINITIALIZED, FINDING_LEAK,
     FINDING_BARRIER, FINDING_DEADLOCK, FINDING_RACE,
     FINDING_ASSERT, FINDING_TRAP, FINDING_INVALID,
+    FINDING_READ_ONLY,       // a store to a constant
 };
 
 struct finding {
