@@ -19,8 +19,8 @@ STARTERS := $(LABS:%=$(B)/labs/%/starter.so)
 programs: $(CHECKS)
 
 .SECONDEXPANSION:
-$(CHECKS): $(B)/labs/%/check.so: $$(wildcard labs/%/check_*.c) \
-           $$(wildcard labs/%/*.h) autograder/grade/check_lab.h
+$(CHECKS): $(B)/labs/%/check.so: $$(wildcard labs/$$*/check_*.c) \
+           $$(wildcard labs/$$*/*.h) autograder/grade/check_lab.h
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -Iautograder/grade -Ilabs/$* \
 	    -shared -o $@ $(filter %.c,$^)
@@ -28,7 +28,7 @@ $(CHECKS): $(B)/labs/%/check.so: $$(wildcard labs/%/check_*.c) \
 .PHONY: starters
 starters: $(STARTERS)
 $(STARTERS): $(B)/labs/%/starter.so: labs/%/lab.yaml \
-             $$(wildcard labs/%/*.cu labs/%/*.h) labs/lab.h
+             $$(wildcard labs/$$*/*.cu labs/$$*/*.h) labs/lab.h
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -Ilabs -Ilabs/$* -shared -Xcompiler -fPIC -o $@ \
 	    $$(sed -n 's/^submit: *\[\(.*\)\]/\1/p' $< | tr -d ' ' | tr , '\n' \

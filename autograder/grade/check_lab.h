@@ -238,26 +238,23 @@ void expect_launches(unsigned at_least);
 // lab.yaml for this class of GPU.
 
 struct timed_call;  // one call of a batch, being described
-struct timed_array; // an array of floats whose values are made by index
 
 // The value that out[i] must hold after the call.
 typedef double timed_element(const struct timed_call *, size_t i);
 
-// In the order of the function's arguments:
-struct timed_array *timed_input(struct timed_call *, const char *name, size_t n);
-struct timed_array *timed_output(struct timed_call *, const char *name, size_t n,
-                                 timed_element *, struct tolerance);
-struct timed_array *timed_inout(struct timed_call *, const char *name, size_t n,
-                                timed_element *, struct tolerance);
+// In the order of the function's arguments, one output a call. The output is
+// poisoned before every batch, so a timed function reads its inputs from
+// elsewhere: out = a x + y, not y += a x.
+void timed_input(struct timed_call *, const char *name, size_t n);
+void timed_output(struct timed_call *, const char *name, size_t n,
+                  timed_element *, struct tolerance);
 // The same in pageable host memory.
-struct timed_array *timed_host_input(struct timed_call *, const char *name,
-                                     size_t n);
-struct timed_array *timed_host_output(struct timed_call *, const char *name,
-                                      size_t n, timed_element *,
-                                      struct tolerance);
+void timed_host_input(struct timed_call *, const char *name, size_t n);
+void timed_host_output(struct timed_call *, const char *name, size_t n,
+                       timed_element *, struct tolerance);
 void timed_argument(struct timed_call *, struct arg);
-// What array number k (in the order made) held at i before the call, in
-// [-1, 1).
+// What array number k (in the order made, from 0) holds at i, in [-1, 1).
+// Only inputs hold anything.
 float timed_value(const struct timed_call *, unsigned k, size_t i);
 size_t timed_size(const struct timed_call *);
 unsigned timed_index(const struct timed_call *); // which call of the batch
