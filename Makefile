@@ -5,6 +5,12 @@
 
 B := build
 
+# Where the CUDA toolkit is: written by `make setup`, or given.
+-include $(B)/toolkit.mk
+CUDA_HOME ?= /usr/local/cuda
+NVCC      ?= $(CUDA_HOME)/bin/nvcc
+export CUDA_HOME NVCC
+
 CC     ?= cc
 CSTD   := -std=c11 -D_GNU_SOURCE
 WARN   := -Wall -Wextra -Wno-unused-parameter
@@ -32,16 +38,54 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $($(basename $(notdir $<))_CFLAGS) -c -o $@ $<
 
-include $(sort $(wildcard autograder/*/build.mk autograder/vgpu/*/build.mk))
+include $(sort $(wildcard autograder/*/build.mk autograder/*/*/build.mk))
 include $(sort $(wildcard labs/*.mk docs/*.mk docker/*.mk))
 include autograder/tests/tests.mk
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
-.PHONY: help programs clean
+# ---- verbs -----------------------------------------------------------------
+# A verb first has the machine made ready, which may write build/toolkit.mk or
+# install headers, and then starts make again, which sees them.
+
+SETUP := autograder/setup/setup.sh
+AGAIN  = @$(MAKE) --no-print-directory
+
+.PHONY: help setup programs clean
 help: ## list the verbs
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n",$$1,$$2}' \
-	    $(MAKEFILE_LIST)
+	@awk -f autograder/setup/help.awk $(MAKEFILE_LIST)
+
+FOR ?= grade sandbox class toolkit test book
+setup: ## install what is missing, after asking: FOR="grade toolkit test book"
+	@$(SETUP) $(FOR)
+
 programs: $(PROGRAMS)
-clean: ## remove build/
-	rm -rf $(B)
+
+clean: ## remove build/, less a toolkit that was fetched
+	@find $(B) -mindepth 1 -maxdepth 1 ! -name 'toolkit*' \
+	    -exec rm -rf {} + 2>/dev/null || :
+
+.PHONY: grade build-grade
+GRADE_FLAGS = $(if $(SUBMISSION),--submission '$(SUBMISSION)') \
+              $(if $(TARGET),--target $(TARGET)) $(if $(GPU),--gpu $(GPU)) \
+              $(ARGS)
+# What one lab's grade needs: all programs but those of class runs.
+build-grade: $(filter-out $(CLASS_PROGRAMS),$(PROGRAMS))
+grade: ## grade a lab: LAB=02 [TARGET=gpu|virtual] [SUBMISSION=path]
+	@autograder/setup/lab.sh $@ '$(LAB)'
+	@$(SETUP) grade sandbox toolkit
+	$(AGAIN) -s build-grade
+	@build/bin/grade lab '$(LAB)' $(GRADE_FLAGS); s=$$?; [ $$s -le 1 ] || exit $$s
+
+.PHONY: gpus doctor
+gpus: ## show the GPUs of this machine and what they do
+	@$(SETUP) grade
+	$(AGAIN) -s $(B)/bin/gpus
+	@$(B)/bin/gpus $(ARGS)
+doctor: ## say what is wrong with this machine, and the cure
+	@autograder/setup/doctor.sh
+
+.PHONY: test
+test: ## prove everything that needs no GPU
+	@$(SETUP) grade sandbox class toolkit test book
+	$(AGAIN) run-tests

@@ -13,7 +13,8 @@ $(B)/tests/%: $(B)/obj/autograder/tests/%.o $$($$(call part_of,$$@)_TEST_OBJECTS
 	$(CC) -pthread -o $@ $^ $($(call part_of,$@)_TEST_LIBS) \
 	    -lcheck -lsubunit -lm -lrt
 
-.PHONY: test tests
+.PHONY: tests run-tests
 tests: $(test_programs)
-test: tests programs ## prove everything that needs no GPU
+# The verb `test` has the machine made ready before.
+run-tests: tests programs
 	@autograder/tests/run $(test_programs)

@@ -1,0 +1,6 @@
+# What shows and judges the machine itself.
+setup_OBJECTS := $(call objects,autograder/setup)
+$(eval $(call program,gpus,$(setup_OBJECTS) $(B)/obj/autograder/setup/gpus_main.o,-ldl))
+
+setup_TEST_OBJECTS = $(setup_OBJECTS)
+setup_TEST_LIBS = -ldl
