@@ -132,7 +132,9 @@ struct finding {
     char file[256];
     uint32_t line;           // 0 when the binary has no line information
     uint64_t addr, nbytes;
-    int64_t distance;        // bytes past the end (> 0) or before (< 0)
+    // Out of bounds: bytes from the allocation's end to the access (0: right
+    // behind it, or across the end), or (< 0) from the access to its start.
+    int64_t distance;
     uint64_t count;          // accesses like this one, in all launches
     char message[512];       // one sentence for a person
     bool fatal;              // a GPU would have faulted here, too
