@@ -1,0 +1,23 @@
+// verdict: exited
+// Cuts the judge off and stays alive.
+#include "vector_add.h"
+#include <unistd.h>
+
+cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
+{
+    for (int fd = 0; fd < 1024; fd++)
+        close(fd);
+    sleep(30);
+    return cudaSuccess;
+}
+
+cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
+                            size_t n)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t saxpy(float alpha, const float *d_x, float *d_y, size_t n)
+{
+    return cudaErrorNotSupported;
+}

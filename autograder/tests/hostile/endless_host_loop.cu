@@ -1,0 +1,23 @@
+// verdict: timeout
+// Never comes back; ends by itself after a minute.
+#include "vector_add.h"
+#include <time.h>
+
+cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
+{
+    time_t end = time(NULL) + 60;
+    while (time(NULL) < end)
+        ;
+    return cudaSuccess;
+}
+
+cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
+                            size_t n)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t saxpy(float alpha, const float *d_x, float *d_y, size_t n)
+{
+    return cudaErrorNotSupported;
+}

@@ -1,0 +1,21 @@
+// verdict: signal
+// Computes on the CPU, straight in device memory.
+#include "vector_add.h"
+
+cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        d_c[i] = d_a[i] + d_b[i];
+    return cudaSuccess;
+}
+
+cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
+                            size_t n)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t saxpy(float alpha, const float *d_x, float *d_y, size_t n)
+{
+    return cudaErrorNotSupported;
+}

