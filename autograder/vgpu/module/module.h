@@ -1,10 +1,16 @@
 // A CUDA module: from the fatbin a program carries to kernels ready to decode.
 //
-//   fatbin.c   find and unpack the PTX (and the cubin's register counts)
-//   lex.c      PTX text -> tokens
-//   parse.c    tokens -> functions, variables, instructions
-//   link.c     several PTX sources of one program (-rdc) -> one module
-//   flow.c     branch targets and immediate post-dominators
+//   fatbin.c       find and unpack the PTX for a device
+//   cubin.c        registers a thread, from the machine code beside it
+//   lex.c          PTX text -> tokens
+//   names.c        names, scopes, registers
+//   parse.c        sources, functions, bodies
+//   declare.c      variables and parameters; initial.c their values
+//   instruction.c  instructions and operands
+//   debug.c        source positions
+//   link.c         several PTX sources of one program (-rdc) -> one module
+//   flow.c         where the paths of a branch meet again
+//   module.c       the entry points
 //
 // Nothing here knows what an instruction does: the opcode table of exec/ does.
 // Everything of a module lives in one arena and is read-only once loaded.
@@ -48,11 +54,13 @@ enum operand_kind {
     OPERAND_SYMBOL,  // address of variable var, plus bits
     OPERAND_FUNC,    // address of function func
     OPERAND_LABEL,   // instruction index in the same function: target
-    OPERAND_MEMORY,  // [base + bits]: base is mem_base, REG or SYMBOL or PARAM
-    OPERAND_PARAM,   // a parameter of the function, or a call's .param: param
+    OPERAND_MEMORY,  // [base + bits]: base is mem_base, REG or SYMBOL or PARAM;
+                     // [base, more...]: count more from first = reg2 in the pool
+    OPERAND_PARAM,   // params[index], or past them call_params[index - nparams]
     OPERAND_VECTOR,  // {a, b, c, d}: first/count in func->operand_pool
     OPERAND_LIST,    // (p0, p1): first/count in func->operand_pool
     OPERAND_SINK,    // _
+    OPERAND_TABLE,   // .branchtargets and the like: index in func->tables
     OPERAND_NAME,    // anything else that is a bare word: text
 };
 
@@ -119,6 +127,7 @@ struct ptx_var {
 struct ptx_fixup {
     uint64_t offset;         // in init
     bool is_func, generic;
+    uint8_t nbytes, shift;   // store nbytes of (address + addend) >> shift
     uint32_t index;          // in module->vars or module->funcs
     int64_t addend;
 };
@@ -131,11 +140,14 @@ struct ptx_func {
     struct ptx_var *params;  // inputs; for functions, see nresults
     uint32_t nparams;
     uint32_t nresults;       // the first nresults of params are results
-    uint32_t param_bytes;    // of the kernel's parameter block
+    uint32_t param_bytes;    // of the parameter block, results included
     struct ptx_var *call_params; // .param declared inside the body
     uint32_t ncall_params;
+    uint32_t call_param_bytes;   // frame of call_params
     uint64_t local_bytes;    // frame of .local variables, per thread
-    uint64_t shared_bytes;   // entry: static shared memory, callees included
+    uint64_t shared_bytes;   // entry: static shared memory, callees included;
+                             // .extern .shared arrays start after it, at
+                             // the module's extern_shared_align
     struct ptx_inst *insts;
     uint32_t ninsts;
     struct operand *operand_pool;
@@ -152,8 +164,9 @@ struct ptx_func {
 
 struct ptx_table {
     const char *name;
+    bool is_calls;           // .calltargets, else .branchtargets
     uint32_t *targets;       // instruction or function indices
-    uint32_t ntargets;
+    uint32_t ntargets;       // 0: .callprototype
 };
 
 struct module {
@@ -168,6 +181,7 @@ struct module {
     uint32_t nvars;
     struct ptx_func *funcs;
     uint32_t nfuncs;
+    uint32_t *var_order, *func_order; // by name, for module_find_*
     uint32_t ninsts;         // over all functions
     uint64_t extern_shared_align;
 };
