@@ -21,6 +21,8 @@ struct gpu_model {
     uint64_t memory_bytes, l2_bytes;
     unsigned warps_per_sm, blocks_per_sm, regs_per_sm, reg_unit;
     unsigned shared_per_sm, shared_per_block, shared_optin, shared_reserved;
+    unsigned l1_per_sm;         // with shared memory, which is cut out of it
+    unsigned dram_fetch_bytes;  // the least that L2 fetches from DRAM: 32, 64
     double dram_gbs, l2_gbs, copy_gbs;    // spec; and what a copy reaches
     double latency_l1, latency_l2, latency_dram;   // cycles
     double pcie_pinned_gbs, pcie_pageable_gbs, nvlink_gbs;

@@ -1,0 +1,73 @@
+// Modelled caches: an L1 a block, an L2 a device, in sectors of 32 bytes and
+// lines of 128.
+//
+// While a block runs, its accesses pass its own share of L1, and what is left
+// goes into a trace; traces are fed to L2 by block, lowest first, so that the
+// counts do not depend on which thread of the host ran which block when. The
+// trace of a long block is fed in parts as it fills.
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct access_counters;
+
+enum traffic { TRAFFIC_READ, TRAFFIC_WRITE, TRAFFIC_ATOMIC };
+
+// ---- L1: a block's ---------------------------------------------------------
+
+enum { L1_WAYS = 4, L1_MAX_SETS = 512 };
+
+struct l1 {
+    unsigned sets;                            // a power of two
+    uint64_t ways[L1_MAX_SETS * L1_WAYS];     // line << 4 | sectors; newest first
+};
+
+// Empties it; `nbytes` is the block's share, rounded down.
+void l1_reset(struct l1 *, uint64_t nbytes);
+// Which of the wanted sectors are there; they all are afterwards.
+uint8_t l1_read(struct l1 *, uint64_t line, uint8_t sectors);
+
+// ---- traces ------------------------------------------------------------------
+
+enum { TRACE_MAX = 8192 };
+
+struct trace {
+    struct trace *next;    // in a list of those that wait
+    uint64_t block;
+    unsigned n;
+    uint64_t entries[TRACE_MAX]; // line << 16 | run << 8 | traffic << 4 | sectors
+};
+
+// False when the trace is full: feed it and begin again.
+bool trace_add(struct trace *, enum traffic, uint64_t line, uint8_t sectors);
+
+// ---- L2: a device's ----------------------------------------------------------
+
+enum { L2_WAYS = 16 };
+
+// One set: sixteen lines at most, replaced in turn, but those that were asked
+// for again since the turn last came by are spared once.
+struct l2_set {
+    uint32_t tags[L2_WAYS]; // upper bits of the line
+    uint8_t state[L2_WAYS]; // dirty << 4 | sectors
+    uint16_t again;         // a bit a way
+    uint8_t turn;
+};
+
+struct l2 {
+    unsigned set_bits, nways;
+    unsigned fetch_sectors;  // sectors that DRAM delivers together: 1 or 2
+    struct l2_set *sets;
+    uint64_t nbytes;
+};
+
+struct l2_counts {
+    uint64_t hit_sectors, read_sectors, written_sectors; // DRAM's
+};
+
+bool l2_open(struct l2 *, uint64_t nbytes, unsigned fetch_bytes);
+void l2_close(struct l2 *);
+void l2_flush(struct l2 *);
+void l2_feed(struct l2 *, const struct trace *, struct l2_counts *);
