@@ -5,7 +5,9 @@
 //   snippet.c   one function, struct or macro out of a source file
 //   blocks.c    <!-- code ... --> blocks of a Markdown file, made anew
 //   jobs.c      commands, a few at a time, with deadlines
+//   manifest.c  what the tools want of a lab.yaml
 //   course.c    which labs there are, and what their corpora hold
+//   leaks.c     code of the tasks that stands in a chapter
 //   verdicts.c  what `grade lab --json` said against what was expected
 //
 // The programs are starter, sync and check-course (NAME_main.c); new-lab,
@@ -76,9 +78,40 @@ struct job {
 void jobs_run(struct job *jobs, size_t n, unsigned width,
               void (*done)(struct job *, void *self), void *self);
 
+// ---- manifest.c ------------------------------------------------------------
+//
+// What the tools want of a lab.yaml. The judge reads it strictly, and says
+// what is wrong with it; here what is not there is an empty list.
+
+enum { MANIFEST_MOST = 96 };
+
+struct names {
+    char name[MANIFEST_MOST][96];
+    size_t n;
+};
+struct rung {
+    char file[96], test[96], class[16];
+};
+struct threshold {
+    char test[96], target[16];
+    int capability;
+    double pass, full;
+};
+struct manifest {
+    struct names needs, introduces, tests;
+    struct rung rungs[MANIFEST_MOST];
+    size_t nrungs;
+    struct threshold thresholds[MANIFEST_MOST];
+    size_t nthresholds;
+};
+// 0, or -1 with "path:line: what" in message.
+int manifest_read(const char *path, struct manifest *,
+                  char message[TOOL_MESSAGE]);
+bool names_hold(const struct names *, const char *name);
+
 // ---- course.c --------------------------------------------------------------
 
-enum expectation { EXPECT_NOTHING, EXPECT_FULL, EXPECT_FAILS };
+enum expectation { EXPECT_NOTHING, EXPECT_FULL, EXPECT_FAILS, EXPECT_RUNG };
 
 // One submission that a lab keeps, and what it must earn.
 struct sample {
@@ -87,6 +120,8 @@ struct sample {
     enum expectation expect;
     char fails[1024];      // EXPECT_FAILS: test names between single spaces
     int empty_task;        // EXPECT_FAILS: `// empty: n`, else 0
+    struct rung rung;      // EXPECT_RUNG
+    double pass, full;     // EXPECT_RUNG: the thresholds of its class of GPU
 };
 
 struct course {
@@ -98,14 +133,20 @@ struct course {
     unsigned nfaults;
 };
 // Reads the tree at the working directory and checks what needs no grading:
-// names, stray files, starters, TASK lines in chapters, first lines of wrong/.
-// `only`: a slug or its number, or NULL for all labs.
+// names, stray files, starters, TASK lines in chapters, first lines of wrong/,
+// needs and introduces. `only`: a slug or its number, or NULL for all labs.
 void course_read(struct course *, const char *only);
 void course_free(struct course *);
 void course_fault(struct course *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // "02-vector-add" -> "vector_add"; false when it is no slug.
 bool slug_stem(const char *slug, char stem[64]);
+
+// ---- leaks.c -----------------------------------------------------------------
+
+// Looks for a TASK region of `solution` in `chapter`: two lines of code in a
+// row, or all of a region that has one. Returns the line in the chapter, or 0.
+int leaks_find(const char *solution, const char *chapter);
 
 // ---- verdicts.c --------------------------------------------------------------
 
