@@ -24,6 +24,9 @@ struct vgpu_options {
     uint64_t budget;            // warp instructions a launch; 0: none
     enum schedule schedule;
     uint64_t seed;
+    // Whether the program's CPU time between its calls passes on the modelled
+    // clock, too; without it every run gives the same times.
+    bool count_host_time;
     // argv put before the server's own (a sandbox), NULL-terminated, or NULL.
     const char *const *prefix;
     const char *server_path;    // NULL: beside the owner's executable
@@ -34,8 +37,9 @@ int vgpu_start(const struct vgpu_options *, struct vgpu **out, char *message);
 void vgpu_stop(struct vgpu *);
 int vgpu_pid(const struct vgpu *);
 
-// A socket for one program: pass it on, under the same number, with
-// VGPU_FD=<number> in the environment, and close it here.
+// A socket for one program and the programs that it starts: pass it on with
+// VGPU_FD=<its number there> in the environment, and close it here. It is
+// close-on-exec: dup2() it in the child. -1 on failure.
 int vgpu_program_socket(struct vgpu *);
 
 // Maps the owner's sealed memfd (whole granules) on a device; 0 on failure.
@@ -60,6 +64,10 @@ int vgpu_mark_unwritten(struct vgpu *, uint64_t addr, uint64_t nbytes);
 int vgpu_writers(struct vgpu *, uint64_t addr, uint64_t nbytes,
                  struct writers *);
 
+// Waits until no program is connected any more (they take a moment to be let
+// go after they end); -1 after 10 s.
+int vgpu_wait_idle(struct vgpu *);
+
 // Findings since the last call; the caller frees *out.
 int vgpu_findings(struct vgpu *, struct finding **out, unsigned *n);
 
@@ -70,7 +78,8 @@ struct vgpu_launch {
     uint64_t warp_instructions, lane_instructions;
     uint64_t branches, divergent_branches, lanes_lost_to_branches;
     struct access_counters access;
-    struct occupancy occupancy;
+    struct occupancy occupancy;  // limiter is NULL: see below
+    char occupancy_limiter[16];
     double modelled_ns;
     char limiter[16];
 };

@@ -1,0 +1,218 @@
+// A launch: checked, executed under the watch, timed, and kept for the owner.
+#include "server.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- what a device allows ------------------------------------------------------
+
+// A program's runtime library checks these to answer at once; it may lie.
+static int check_shape(const struct server *s, const struct wire_launch *w,
+                       const struct ptx_func *func)
+{
+    static const uint32_t most_blocks[3] = {INT32_MAX, 65535, 65535};
+    static const uint32_t most_threads[3] = {1024, 1024, 64};
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!w->grid[i] || w->grid[i] > most_blocks[i] || !w->block[i] ||
+            w->block[i] > most_threads[i])
+            return CUDA_INVALID_VALUE;
+        threads *= w->block[i];
+    }
+    if (threads > function_max_threads(func, s->gpu))
+        return CUDA_OUT_OF_RESOURCES;
+    if (func->shared_bytes + w->dynamic_shared > s->gpu->shared_optin)
+        return CUDA_INVALID_VALUE;
+    return CUDA_OK;
+}
+
+static int status_error(enum launch_status status)
+{
+    switch (status) {
+    case LAUNCH_OK: return CUDA_OK;
+    case LAUNCH_ILLEGAL_ADDRESS: return CUDA_ILLEGAL_ADDRESS;
+    case LAUNCH_MISALIGNED: return CUDA_MISALIGNED;
+    case LAUNCH_ASSERT: return CUDA_ASSERT;
+    case LAUNCH_TRAP: return CUDA_LAUNCH_FAILURE;
+    case LAUNCH_ILLEGAL_INSTRUCTION: return CUDA_ILLEGAL_INSTRUCTION;
+    case LAUNCH_UNSUPPORTED: return CUDA_NOT_SUPPORTED;
+    case LAUNCH_DEADLOCK:
+    case LAUNCH_BUDGET:
+    case LAUNCH_CANCELLED: return CUDA_TIMEOUT;
+    case LAUNCH_OUT_OF_MEMORY: return CUDA_OUT_OF_MEMORY;
+    }
+    return CUDA_LAUNCH_FAILURE;
+}
+
+// ---- while it runs -------------------------------------------------------------
+
+static void keep_output(void *self, const char *text, size_t n)
+{
+    print_keep(self, text, n);
+}
+
+// A program that is gone wants no results.
+static bool is_gone(void *self)
+{
+    const struct program *p = self;
+    struct pollfd poll_for = {.fd = p->sock, .events = POLLRDHUP};
+    return poll(&poll_for, 1, 0) > 0 &&
+           (poll_for.revents & (POLLHUP | POLLRDHUP | POLLERR));
+}
+
+// ---- afterwards ------------------------------------------------------------------
+
+static void fill_work(struct launch_work *work, const struct vgpu_launch *l,
+                      uint64_t blocks, uint64_t threads)
+{
+    const struct access_counters *a = &l->access;
+    work->blocks = blocks;
+    work->threads_per_block = threads;
+    work->regs = l->regs;
+    work->shared_bytes = l->shared_bytes;
+    work->global_load_requests = a->load_requests;
+    work->global_load_sectors = a->load_sectors;
+    work->global_load_bytes = a->load_bytes;
+    work->global_store_requests = a->store_requests;
+    work->global_store_sectors = a->store_sectors;
+    work->global_store_bytes = a->store_bytes;
+    work->atomics = a->atomics;
+    work->shared_wavefronts =
+        a->shared_load_wavefronts + a->shared_store_wavefronts;
+    work->l2_hit_sectors = a->l2_hit_sectors;
+    work->dram_read_bytes = a->dram_read_bytes;
+    work->dram_write_bytes = a->dram_write_bytes;
+}
+
+static void keep_launch(struct server *s, const struct vgpu_launch *launch)
+{
+    if (!s->launches) {
+        s->launches = calloc(MAX_LAUNCHES_KEPT, sizeof *s->launches);
+        if (!s->launches)
+            return;
+    }
+    unsigned at = (s->first_launch + s->nlaunches) % MAX_LAUNCHES_KEPT;
+    s->launches[at] = *launch;
+    if (s->nlaunches < MAX_LAUNCHES_KEPT)
+        s->nlaunches++;
+    else
+        s->first_launch = (s->first_launch + 1) % MAX_LAUNCHES_KEPT;
+}
+
+// The part of the device that a grid fills, at most all of it.
+static double share_of(const struct gpu_model *gpu, uint64_t blocks,
+                       const struct occupancy *occupancy)
+{
+    double room = (double)gpu->sms * occupancy->blocks_per_sm;
+    return room > 0 && (double)blocks < room ? (double)blocks / room : 1;
+}
+
+// Counts and times what was executed; keeps it for the owner.
+static void account(struct program *p, const struct launch *launch,
+                    const struct launch_report *report, struct vgpu_launch *l,
+                    struct stream *stream)
+{
+    struct server *s = p->server;
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    l->access = watch_counters(s->watch);
+    l->warp_instructions = report->warp_instructions;
+    l->lane_instructions = report->lane_instructions;
+    l->branches = report->branches;
+    l->divergent_branches = report->divergent_branches;
+    l->lanes_lost_to_branches = report->lanes_lost_to_branches;
+    struct launch_work work = {0};
+    fill_work(&work, l, blocks, threads);
+    launch_pipes(launch->code, report, &work);
+    struct launch_time time = time_of_launch(s->gpu, &work);
+    l->modelled_ns = time.ns;
+    snprintf(l->limiter, sizeof l->limiter, "%s", time.limiter);
+    timeline_kernel(&p->timeline, stream, &s->engines[launch->device], time.ns,
+                    share_of(s->gpu, blocks, &l->occupancy));
+    keep_launch(s, l);
+}
+
+// Runs it; 0 or the error that the device is left with.
+static int run(struct program *p, struct launch *launch, struct vgpu_launch *l,
+               const struct module *module, struct stream *stream)
+{
+    struct server *s = p->server;
+    // One array for both counts by instruction.
+    uint64_t *counts = calloc(2 * (size_t)module->ninsts + 1, sizeof *counts);
+    if (!counts)
+        return CUDA_OUT_OF_MEMORY;
+    struct launch_report report = {
+        .inst_count = counts, .inst_lanes = counts + module->ninsts,
+    };
+    watch_set_module(s->watch, module);
+    launch_run(launch, &report);
+    if (report.status != LAUNCH_OK && report.status != LAUNCH_CANCELLED)
+        watch_add(s->watch, &report.fault);
+    account(p, launch, &report, l, stream);
+    free(counts);
+    int error = status_error(report.status);
+    if (error)
+        p->sticky[launch->device] = error;
+    return error;
+}
+
+// ---- the operation -----------------------------------------------------------------
+
+int serve_LAUNCH(struct request *r)
+{
+    const struct wire_launch *w = r->body;
+    struct program *p = r->program;
+    struct server *s = p->server;
+    int device = request_device(r, w->device);
+    struct stream *stream = timeline_stream(&p->timeline, w->stream);
+    const struct loaded_module *loaded = module_at(p, w->module);
+    if (device < 0 || !stream || stream->device != device || !loaded ||
+        w->func >= loaded->module->nfuncs)
+        return CUDA_INVALID_HANDLE;
+    const struct ptx_func *func = &loaded->module->funcs[w->func];
+    if (!func->is_entry || r->ntail != func->param_bytes)
+        return CUDA_INVALID_DEVICE_FUNCTION;
+    if (p->sticky[device])
+        return p->sticky[device];
+    int error = check_shape(s, w, func);
+    const uint64_t *vars =
+        error ? NULL : module_vars(p, w->module, device, &error);
+    if (error)
+        return error;
+
+    bool exact;
+    struct vgpu_launch l = {
+        .regs = function_regs(func, &exact),
+        .shared_bytes = (uint32_t)func->shared_bytes + w->dynamic_shared,
+    };
+    memcpy(l.grid, w->grid, sizeof l.grid);
+    memcpy(l.block, w->block, sizeof l.block);
+    function_name(func, l.kernel, sizeof l.kernel);
+    l.occupancy = occupancy_of(s->gpu, w->block[0] * w->block[1] * w->block[2],
+                               l.regs, l.shared_bytes);
+    snprintf(l.occupancy_limiter, sizeof l.occupancy_limiter, "%s",
+             l.occupancy.limiter);
+    l.occupancy.limiter = NULL; // a pointer means nothing to the owner
+    if (!l.occupancy.blocks_per_sm)
+        return CUDA_OUT_OF_RESOURCES;
+    uint64_t blocks = (uint64_t)w->grid[0] * w->grid[1] * w->grid[2];
+    bool cooperative = w->flags & WIRE_COOPERATIVE;
+    if (cooperative && blocks > (uint64_t)s->gpu->sms * l.occupancy.blocks_per_sm)
+        return CUDA_COOPERATIVE_TOO_LARGE;
+
+    struct launch launch = {
+        .code = loaded->code, .func = func, .name = l.kernel,
+        .dynamic_shared = w->dynamic_shared,
+        .params = (const uint8_t *)r->tail, .var_addr = vars,
+        .device = device, .gpu = s->gpu, .memory = s->memory,
+        .watcher = watch_callbacks(s->watch), .cooperative = cooperative,
+        .schedule = s->schedule, .seed = s->seed, .nthreads = s->nthreads,
+        .budget = s->budget, .blocks_per_sm = l.occupancy.blocks_per_sm,
+        .print = keep_output, .print_self = p, .cancelled = is_gone,
+    };
+    memcpy(launch.grid, w->grid, sizeof launch.grid);
+    memcpy(launch.block, w->block, sizeof launch.block);
+    return run(p, &launch, &l, loaded->module, stream);
+}
