@@ -16,7 +16,7 @@ LABS     := $(sort $(patsubst labs/%/lab.yaml,%,$(wildcard labs/*/lab.yaml)))
 CHECKS   := $(LABS:%=$(B)/labs/%/check.so)
 STARTERS := $(LABS:%=$(B)/labs/%/starter.so)
 
-programs: $(CHECKS)
+PROGRAMS += $(CHECKS)
 
 .SECONDEXPANSION:
 $(CHECKS): $(B)/labs/%/check.so: $$(wildcard labs/$$*/check_*.c) \

@@ -217,7 +217,7 @@ void expect_text(const char *what, const char *actual, size_t capacity,
 // on; after each the judge fails the test on the checker's first finding. The
 // body only makes calls and expects right values: nothing else is needed.
 
-// ---- counter tests: always on the virtual GPU --------------------------------
+// ---- counter tests, and check tests: always on the virtual GPU ----------------
 
 // Launches of the last call, in order. Valid until the next call.
 const struct vgpu_launch *launches(unsigned *n);
@@ -259,9 +259,8 @@ float timed_value(const struct timed_call *, unsigned k, size_t i);
 size_t timed_size(const struct timed_call *);
 unsigned timed_index(const struct timed_call *); // which call of the batch
 // Calls `symbol` once with the same arguments, not timed, before the first
-// batch, and `undo` after the last: for labs that prepare (pin, make streams).
-// NULL: none.
-void timed_prepare(struct timed_call *, const char *symbol, const char *undo);
+// batch: for labs that prepare (pin memory, make streams).
+void timed_prepare(struct timed_call *, const char *symbol);
 
 typedef void timed_maker(struct timed_call *);
 
