@@ -4,14 +4,20 @@
 
 grade_OBJECTS = $(call objects,autograder/grade)
 grade_OTHERS = $(worker_OBJECTS) $(control_OBJECTS) $(model_OBJECTS) \
-    $(B)/obj/autograder/vgpu/memory/findings.o $(B)/obj/autograder/tools/text.o
+    $(memory_OBJECTS) $(B)/obj/autograder/tools/text.o
 grade_LIBS = -rdynamic -lcheck -lsubunit -lcyaml -ljansson -lm -lrt -ldl
 
-# Owners of a device server link its client, where there is one.
-ifneq ($(wildcard autograder/vgpu/server/control.c),)
-$(eval $(call program,grade,$$(grade_OBJECTS) \
-    $(B)/obj/autograder/grade/grade_main.o $$(grade_OTHERS),$$(grade_LIBS)))
+# Expanded late: the virtual GPU's build.mk files are read after this one.
+grade_ALL = $(grade_OBJECTS) $(B)/obj/autograder/grade/grade_main.o \
+    $(grade_OTHERS)
+ifneq ($(and $(wildcard autograder/worker/timing.c),\
+         $(wildcard autograder/vgpu/model/gpus.c)),)
+PROGRAMS += $(B)/bin/grade
 endif
+.SECONDEXPANSION:
+$(B)/bin/grade: $$(grade_ALL)
+	@mkdir -p $(@D)
+	$(CC) -pthread -o $@ $(grade_ALL) $(grade_LIBS)
 
 # Tests link a double of the session, so that they need neither a device
 # server nor a compiler; and load a small lab of their own.
