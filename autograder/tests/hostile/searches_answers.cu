@@ -41,7 +41,8 @@ cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
     return cudaErrorNotSupported;
 }
 
-cudaError_t saxpy(float alpha, const float *d_x, float *d_y, size_t n)
+cudaError_t saxpy(float alpha, const float *d_x, const float *d_y, float *d_z,
+                  size_t n)
 {
     return cudaErrorNotSupported;
 }
