@@ -162,6 +162,16 @@ int buffer_fill(struct buffer *b, int byte)
     return 0;
 }
 
+int buffer_random(struct buffer *b, uint64_t seed)
+{
+    if (!b->host)
+        return b->session->target->random(b, seed);
+    float *to = (float *)b->map;
+    for (size_t i = 0; i < b->nbytes / sizeof *to; i++)
+        to[i] = random_at(seed, i);
+    return 0;
+}
+
 bool buffer_writers(struct buffer *b, struct writers *w)
 {
     return !b->host && b->session->target->writers(b, w);

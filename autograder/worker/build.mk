@@ -13,8 +13,33 @@ $(eval $(call program,worker,$(addprefix $(worker_inside)/,worker_main.o \
 worker_TEST_OBJECTS = $(worker_OBJECTS) \
     $(B)/obj/autograder/tests/worker/stand_in_vgpu.o
 worker_TEST_LIBS = $(worker_LIBS)
-$(B)/tests/worker/check_session $(B)/tests/worker/check_sandbox: \
-    | $(B)/bin/keeper $(B)/bin/worker $(B)/tests/worker/plain.so
-$(B)/tests/worker/plain.so: $(B)/obj/autograder/tests/worker/plain.o
+worker_test = $(B)/tests/worker
+$(worker_test)/check_session $(worker_test)/check_sandbox \
+$(worker_test)/check_timing: | $(B)/bin/keeper $(B)/bin/worker \
+    $(worker_test)/plain.so
+$(worker_test)/check_timing: | $(worker_test)/lib/gpu_target.so \
+    $(worker_test)/toolkit/lib64/libcudart.so.13
+$(worker_test)/plain.so: $(B)/obj/autograder/tests/worker/plain.o
+$(worker_test)/lib/gpu_target.so: $(B)/obj/autograder/tests/worker/fake_gpu.o
+$(worker_test)/toolkit/lib64/libcudart.so.13: \
+    $(B)/obj/autograder/tests/worker/fake_cudart.o
+$(worker_test)/plain.so $(worker_test)/lib/gpu_target.so \
+$(worker_test)/toolkit/lib64/libcudart.so.13:
 	@mkdir -p $(@D)
-	$(CC) -shared -pthread -o $@ $<
+	$(CC) -shared -pthread -Wl,-soname,$(@F) -o $@ $^
+
+# The judge's side of a real GPU, where there is a toolkit to build it with.
+# The runtime is linked in, so that it is never the virtual one's.
+CUDA_HOME ?= /usr/local/cuda
+worker_gpu := autograder/worker/gpu
+ifneq ($(wildcard $(CUDA_HOME)/bin/nvcc),)
+PROGRAMS += $(B)/lib/gpu_target.so
+endif
+$(B)/lib/gpu_target.so: $(worker_gpu)/gpu_target.cu \
+    autograder/worker/gpu_target.h $(B)/obj/$(worker_gpu)/gpu_state.o
+	@mkdir -p $(@D)
+	$(CUDA_HOME)/bin/nvcc -O3 -std=c++17 -cudart static -shared \
+	    -Xcompiler -fPIC,-Wall \
+	    -gencode arch=compute_90,code=sm_90 \
+	    -gencode arch=compute_75,code=compute_75 \
+	    -o $@ $< $(B)/obj/$(worker_gpu)/gpu_state.o -ldl

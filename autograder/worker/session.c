@@ -440,13 +440,21 @@ void session_explain(struct session *s, const struct reply *reply,
     put_output(s, o);
 }
 
+bool session_go(struct session *s, const uint16_t *slots, unsigned n,
+                struct reply *reply, double deadline_s)
+{
+    struct request go = {.kind = REQUEST_GO, .nslots = n};
+    memcpy(go.slots, slots, n * sizeof *slots);
+    return session_exchange(s, &go, -1, reply, deadline_s);
+}
+
 static void run_call(struct session *s, double deadline_s, struct outcome *o)
 {
-    struct request go = {.kind = REQUEST_GO, .nslots = 1};
+    static const uint16_t first = 0;
     struct reply reply = {0};
     double cpu = process_cpu_s(s->worker_pid);
     double device = s->target->clock_ns(s);
-    if (!session_exchange(s, &go, -1, &reply, deadline_s)) {
+    if (!session_go(s, &first, 1, &reply, deadline_s)) {
         *o = s->last;
         return;
     }

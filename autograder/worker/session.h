@@ -78,6 +78,9 @@ int session_open(const struct session_options *, struct session **, char *messag
 void session_close(struct session *);
 const char *session_gpu_name(const struct session *); // "NVIDIA H200"
 bool session_is_modelled(const struct session *);
+// Copy mode: this GPU lends no memory between processes, so that buffers are
+// copied. Known once a device buffer was made. Results say so.
+bool session_copies(const struct session *);
 // NULL on a GPU; valid until session_restart or session_close.
 struct vgpu *session_vgpu(struct session *);
 // Starts worker and device server again (after a crash), buffers kept.
@@ -97,6 +100,16 @@ size_t buffer_bytes(const struct buffer *);
 int buffer_write(struct buffer *, size_t offset, const void *, size_t nbytes);
 int buffer_read(struct buffer *, size_t offset, void *, size_t nbytes);
 int buffer_fill(struct buffer *, int byte); // poison: counts as unwritten
+// Floats in [-1, 1), element i being random_at(seed, i), made where the buffer
+// lies: on a GPU by a kernel of the judge's.
+int buffer_random(struct buffer *, uint64_t seed);
+static inline float random_at(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + i * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    z ^= z >> 32;
+    return (float)(int32_t)(z & 0xffffff) * 0x1p-23f - 1.0f;
+}
 // Virtual: who wrote it since the last write or fill; false on a GPU.
 bool buffer_writers(struct buffer *, struct writers *);
 // Host buffers: the judge's own mapping. NULL for device buffers.
@@ -166,6 +179,9 @@ struct timed {
     unsigned noutputs;            // at most ncalls
     unsigned element_bytes;       // of the outputs: 1, 2, 4 or 8
     double least_bytes;           // a call must move through DRAM; 0: unknown
+    // New inputs, before every batch, so that no earlier answer is right
+    // again (buffer_random is quick). false: the device failed. NULL: none.
+    bool (*refresh)(void *self);
     // Judges sampled elements; false: the answer was wrong. NULL: not judged.
     bool (*verify)(void *self, const struct sample *, unsigned nsamples);
     // Compares outputs 0..n-1 in full, when the worker is gone. NULL: not.
@@ -184,6 +200,7 @@ struct ratio {
 // running trusted code), by interleaved batches; on the virtual target one
 // launch each, plus worker CPU time beyond the allowance of 5 ms.
 // thresholds: pass, full, stretch; measured more while one is straddled.
-// Ends the submission's worker: session_restart to call it again.
+// Ends the submission's worker: session_restart to call it again. On a GPU
+// "could not measure" may be worth another try, after a restart.
 void time_ratio(const struct timed *baseline, const struct timed *submission,
                 const double *thresholds, unsigned nthresholds, struct ratio *);

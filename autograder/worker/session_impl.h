@@ -69,12 +69,23 @@ struct target {
     int (*write)(struct buffer *, size_t offset, const void *, size_t nbytes);
     int (*read)(struct buffer *, size_t offset, void *, size_t nbytes);
     int (*fill)(struct buffer *, size_t offset, int byte, size_t nbytes);
+    int (*random)(struct buffer *, uint64_t seed);
     bool (*writers)(struct buffer *, struct writers *);
     // Modelled time so far; 0 when it is not modelled.
     double (*clock_ns)(struct session *);
 };
 
 extern const struct target target_virtual, target_gpu;
+
+// ---- target_gpu.c, for timing: 0 or -1 ----------------------------------------
+
+double gpu_peak_gbs(const struct session *); // of DRAM; 0: unknown
+int gpu_plan_gather(struct session *, const uint64_t *address, unsigned n,
+                    unsigned element_bytes);
+int gpu_gather(struct session *, void *out);
+int gpu_flush_l2(struct session *);
+int gpu_busy(struct session *, unsigned expected, char *message);
+int gpu_update_map(struct buffer *); // copy mode: before its map is read
 
 // ---- session.c -------------------------------------------------------------
 
@@ -84,6 +95,9 @@ bool session_exchange(struct session *, struct request *, int fd,
 // Stores a call as number `slot` in the worker.
 bool session_prepare(struct session *, unsigned slot, const struct call *,
                      struct reply *);
+// Runs the calls in these slots and waits for the device.
+bool session_go(struct session *, const uint16_t *slots, unsigned n,
+                struct reply *, double deadline_s);
 // Ends the worker; calls then report `status` with text.
 void session_kill(struct session *, enum call_status, const char *text);
 // An outcome's status and text from a reply that is no success.

@@ -176,6 +176,19 @@ static int fill_virtual(struct buffer *b, size_t offset, int byte, size_t n)
     return vgpu_mark_unwritten(vgpu, b->address + offset, n);
 }
 
+static int random_virtual(struct buffer *b, uint64_t seed)
+{
+    struct vgpu *vgpu = of(b->session)->vgpu;
+    char *to = b->map + b->skew;
+    for (size_t i = 0; i < b->nbytes / sizeof(float); i++) {
+        float v = random_at(seed, i);
+        memcpy(to + i * sizeof v, &v, sizeof v);
+    }
+    if (b->nbytes == 0 || !vgpu || !b->address)
+        return 0;
+    return vgpu_mark_host_written(vgpu, b->address + b->skew, b->nbytes);
+}
+
 static bool writers_virtual(struct buffer *b, struct writers *w)
 {
     struct vgpu *vgpu = of(b->session)->vgpu;
@@ -202,6 +215,7 @@ const struct target target_virtual = {
     .write = write_virtual,
     .read = read_virtual,
     .fill = fill_virtual,
+    .random = random_virtual,
     .writers = writers_virtual,
     .clock_ns = clock_ns,
 };

@@ -47,10 +47,13 @@ static struct outcome call(const char *symbol, enum return_kind returns)
     return o;
 }
 
+// Those that would never come back get a second, the others what they need
+// on a busy machine.
 static struct outcome call_with(const char *symbol, uint64_t value)
 {
+    bool stays = strstr(symbol, "hang") || strcmp(symbol, "hog") == 0;
     struct call c = {.symbol = symbol, .returns = RETURN_I32, .nargs = 1,
-                     .deadline_s = 1,
+                     .deadline_s = stays ? 1 : 9,
                      .args = {{.kind = ARG_U64, .u = value}}};
     struct outcome o;
     session_call(session, &c, &o);

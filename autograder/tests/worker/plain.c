@@ -186,3 +186,67 @@ int breaches(void)
     b |= execl("/worker", "worker", (char *)NULL) == 0 ? 256 : 0;
     return b;
 }
+
+// ---- to be timed: some work, then a sleep -----------------------------------
+
+static int calls;
+
+int add_slowly(const float *a, const float *b, float *c, size_t n, int ms)
+{
+    calls++;
+    usleep((useconds_t)ms * 1000);
+    return add(a, b, c, n);
+}
+
+// Right ten times, wrong ever after.
+int add_ten_times(const float *a, const float *b, float *c, size_t n, int ms)
+{
+    add_slowly(a, b, c, n, ms);
+    if (calls > 10)
+        c[n / 2] += 1;
+    for (size_t i = 0; calls > 10 && i < n; i += 3)
+        c[i] += 1;
+    return 0;
+}
+
+// Answers from the inputs of its first calls.
+int add_once(const float *a, const float *b, float *c, size_t n, int ms)
+{
+    static float kept[1 << 16];
+    if (calls < 1)
+        add(a, b, kept, n);
+    add_slowly(a, b, c, n, ms);
+    memcpy(c, kept, n * sizeof *c);
+    return 0;
+}
+
+static struct later {
+    const float *a, *b;
+    float *c;
+    size_t n;
+    int ms;
+} later;
+
+static void *finish_later(void *unused)
+{
+    struct later l = later;
+    usleep((useconds_t)l.ms * 1000);
+    add(l.a, l.b, l.c, l.n);
+    return unused;
+}
+
+// Is back at once, and finishes when nobody looks.
+int add_later(const float *a, const float *b, float *c, size_t n, int ms)
+{
+    pthread_t thread;
+    later = (struct later){a, b, c, n, ms};
+    return pthread_create(&thread, NULL, finish_later, NULL);
+}
+
+// Right but for one element near the end, which no sample is likely to see.
+int add_but_one(const float *a, const float *b, float *c, size_t n, int ms)
+{
+    add_slowly(a, b, c, n, ms);
+    c[n - 7] = 0.25f;
+    return 0;
+}

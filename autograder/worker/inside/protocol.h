@@ -19,7 +19,7 @@ enum request_kind {
     REQUEST_MAP_IPC,   // buffer, handle: a CUDA IPC handle to open
     REQUEST_ALLOC,     // buffer, nbytes: device memory of the worker's own
     REQUEST_UNMAP,     // buffer
-    REQUEST_COPY_IN,   // buffer from buffer `other`, nbytes, offset
+    REQUEST_COPY_IN,   // nbytes at offset of buffer, from those of `other`
     REQUEST_COPY_OUT,  // the other way
     REQUEST_PREPARE,   // stores the call as number `slot`
     REQUEST_GO,        // runs calls `slots[0..nslots)`, then synchronizes

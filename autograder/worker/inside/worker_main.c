@@ -101,15 +101,14 @@ static void copy(const struct request *r, struct reply *reply)
     if (r->other >= PROTOCOL_BUFFERS)
         return;
     h = &mappings[r->other];
+    size_t least = d->nbytes < h->nbytes ? d->nbytes : h->nbytes;
     if (d->kind != MAPPING_OWN || h->kind != MAPPING_HOST ||
-        r->nbytes > h->nbytes || r->offset > d->nbytes ||
-        r->nbytes > d->nbytes - r->offset)
+        r->offset > least || r->nbytes > least - r->offset)
         return;
-    char *at = d->address + r->offset;
-    reply->cuda_error =
-        r->kind == REQUEST_COPY_IN
-            ? device_copy(at, h->address, r->nbytes, true)
-            : device_copy(h->address, at, r->nbytes, false);
+    char *device = d->address + r->offset, *host = h->address + r->offset;
+    reply->cuda_error = r->kind == REQUEST_COPY_IN
+                            ? device_copy(device, host, r->nbytes, true)
+                            : device_copy(host, device, r->nbytes, false);
     if (reply->cuda_error == 0)
         reply->status = REPLY_OK;
 }

@@ -1,0 +1,391 @@
+// How much faster than its baseline a submission is.
+//
+// On a GPU batches of both run in turns on one clock, the judge's:
+//
+//   B S B S B S ... B | submission's worker ends, last outputs compared | B B B
+//   '-' 1 or 2 pairs, a random number, are not counted
+//
+// A batch lasts from "go" until sampled elements of every output lie with the
+// judge, so work that ends after "done" is either in the time or missing from
+// the samples; the cost of an empty "go" with the same gathering is taken
+// off. The ratio of one pair is that of a submission's batch to the mean of
+// its neighbours. Baselines that disagree by more than 3 %, between the
+// batches or once the submission is gone, mean that something else ran.
+//
+// On the virtual target time is modelled: one call each, plus what CPU time
+// the worker took beyond an allowance.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampling.h"
+
+enum {
+    FIRST_SLOT = 1,        // slot 0 is session_call's
+    PAIRS_AT_LEAST = 5,
+    PAIRS_AT_MOST = 25,
+    ATTEMPTS = 3,
+    AFTERWARDS = 3,        // baseline batches without the submission
+    OVERHEAD_RUNS = 21,
+    OWN_PROCESSES = 3,     // judge and two workers
+};
+static const double batch_ns = 50e6, drift = 0.03, cpu_allowance_s = 5e-3;
+static const double impossible = 1.02; // of the peak rate: clocks are not exact
+
+// One side of the measurement.
+struct runner {
+    const struct timed *t;
+    struct sampler sampler;
+    unsigned n;            // calls a batch
+    double overhead_ns;
+    double deadline_s;
+    struct ratio *out;     // where a failure is told
+};
+
+static bool fail(struct ratio *out, int status, const char *text)
+{
+    out->status = status;
+    snprintf(out->text, sizeof out->text, "%s", text);
+    return false;
+}
+
+// A session that died during its own batch.
+static bool fail_dead(struct runner *r, bool trusted)
+{
+    return fail(r->out, trusted ? RATIO_COULD_NOT_MEASURE : RATIO_WRONG,
+                r->t->session->last.text);
+}
+
+// ---- batches -----------------------------------------------------------------
+
+static bool poison_and_refresh(struct runner *r)
+{
+    const struct timed *t = r->t;
+    if (t->refresh && !t->refresh(t->self))
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "inputs not written");
+    for (unsigned k = 0; k < t->noutputs; k++)
+        if (buffer_fill(t->outputs[k], 0xff) != 0)
+            return fail(r->out, RATIO_COULD_NOT_MEASURE, "outputs not written");
+    return true;
+}
+
+static unsigned outputs_of(const struct runner *r)
+{
+    return r->n < r->t->noutputs ? r->n : r->t->noutputs;
+}
+
+static void shuffle(uint16_t *slots, unsigned n)
+{
+    for (unsigned i = n; i > 1; i--) {
+        unsigned j = (unsigned)(entropy_u64() % i);
+        uint16_t t = slots[i - 1];
+        slots[i - 1] = slots[j], slots[j] = t;
+    }
+}
+
+// From "go" to samples in hand; < 0: the session died, or the device failed.
+static double go(struct runner *r, const uint16_t *slots, unsigned n)
+{
+    struct reply reply;
+    double start = now_s();
+    if (!session_go(r->t->session, slots, n, &reply, r->deadline_s) ||
+        sampler_fetch(&r->sampler, r->t, outputs_of(r)) != 0)
+        return -1;
+    return 1e9 * (now_s() - start);
+}
+
+// One batch; its time a call into *ns.
+static bool run_batch(struct runner *r, bool trusted, double *ns)
+{
+    const struct timed *t = r->t;
+    uint16_t slots[PROTOCOL_CALLS];
+    for (unsigned i = 0; i < r->n; i++)
+        slots[i] = (uint16_t)(FIRST_SLOT + i);
+    shuffle(slots, r->n);
+    if (!poison_and_refresh(r))
+        return false;
+    if (sampler_plan(&r->sampler, t, outputs_of(r)) != 0 ||
+        gpu_flush_l2(t->session) != 0)
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "the device failed");
+    go(r, slots, 0); // wakes both sides
+    double took = go(r, slots, r->n);
+    if (took < 0)
+        return fail_dead(r, trusted);
+    took -= r->overhead_ns;
+    *ns = (took > 1 ? took : 1) / r->n;
+    if (t->verify && !t->verify(t->self, r->sampler.samples, outputs_of(r)))
+        return fail(r->out, RATIO_WRONG, "sampled elements are wrong");
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, unsigned n)
+{
+    double v[PAIRS_AT_MOST + OVERHEAD_RUNS + 8];
+    memcpy(v, values, n * sizeof *v);
+    qsort(v, n, sizeof *v, ascending);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+// ---- one side made ready --------------------------------------------------------
+
+static bool prepare_calls(struct runner *r, bool trusted)
+{
+    struct reply reply = {0};
+    const struct timed *t = r->t;
+    r->n = t->ncalls < PROTOCOL_CALLS - FIRST_SLOT
+               ? t->ncalls
+               : PROTOCOL_CALLS - FIRST_SLOT;
+    r->deadline_s = 10;
+    for (unsigned i = 0; i < r->n; i++) {
+        if (t->calls[i].deadline_s > r->deadline_s)
+            r->deadline_s = t->calls[i].deadline_s;
+        if (!session_prepare(t->session, FIRST_SLOT + i, &t->calls[i],
+                             &reply)) {
+            struct outcome o = {0};
+            session_explain(t->session, &reply, &o);
+            return fail(r->out, trusted ? RATIO_COULD_NOT_MEASURE : RATIO_WRONG,
+                        o.text);
+        }
+    }
+    return r->n > 0;
+}
+
+static bool measure_overhead(struct runner *r, bool trusted)
+{
+    double v[OVERHEAD_RUNS];
+    if (sampler_plan(&r->sampler, r->t, outputs_of(r)) != 0)
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "the device failed");
+    for (unsigned i = 0; i < OVERHEAD_RUNS; i++)
+        if ((v[i] = go(r, (uint16_t[]){0}, 0)) < 0)
+            return fail_dead(r, trusted);
+    r->overhead_ns = median(v, OVERHEAD_RUNS);
+    return true;
+}
+
+// Calls, a first batch that warms and tells how many calls fit, overhead.
+static bool make_ready(struct runner *r, bool trusted)
+{
+    double ns;
+    if (!sampler_open(&r->sampler, r->t))
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "out of memory");
+    if (!prepare_calls(r, trusted) || !run_batch(r, trusted, &ns))
+        return false;
+    if (r->n * ns > batch_ns)
+        r->n = ns < batch_ns ? (unsigned)(batch_ns / ns) : 1;
+    return measure_overhead(r, trusted);
+}
+
+// ---- pairs -----------------------------------------------------------------------
+
+struct pairs {
+    unsigned n;
+    double baseline[PAIRS_AT_MOST + 1], submission[PAIRS_AT_MOST];
+    double ratio[PAIRS_AT_MOST];
+};
+
+static bool add_pair(struct runner *b, struct runner *s, struct pairs *p)
+{
+    unsigned n = p->n;
+    if (!run_batch(s, false, &p->submission[n]) ||
+        !run_batch(b, true, &p->baseline[n + 1]))
+        return false;
+    p->ratio[n] = (p->baseline[n] + p->baseline[n + 1]) / 2 / p->submission[n];
+    p->n++;
+    return true;
+}
+
+// The interval in which the median lies with some 95 %, whatever the
+// distribution: order statistics.
+static void set_interval(const struct pairs *p, struct ratio *out)
+{
+    double v[PAIRS_AT_MOST];
+    memcpy(v, p->ratio, p->n * sizeof *v);
+    qsort(v, p->n, sizeof *v, ascending);
+    double cut = (p->n - 1.96 * sqrt(p->n)) / 2;
+    unsigned k = cut > 1 ? (unsigned)cut : 0;
+    out->median = median(p->ratio, p->n);
+    out->lo = v[k];
+    out->hi = v[p->n - 1 - k];
+    out->baseline_ns = median(p->baseline, p->n + 1);
+    out->submission_ns = median(p->submission, p->n);
+    out->pairs = p->n;
+}
+
+static bool straddles(const struct ratio *r, const double *thresholds,
+                      unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (r->lo < thresholds[i] && thresholds[i] < r->hi)
+            return true;
+    return false;
+}
+
+static bool agree(double a, double b)
+{
+    return fabs(a - b) <= drift * (a < b ? a : b);
+}
+
+// The first half of the baseline's batches against the second.
+static bool is_steady(const struct pairs *p)
+{
+    unsigned half = (p->n + 1) / 2;
+    return agree(median(p->baseline, half),
+                 median(p->baseline + p->n + 1 - half, half));
+}
+
+static bool measure_pairs(struct runner *b, struct runner *s,
+                          const double *thresholds, unsigned nthresholds,
+                          struct pairs *p, struct ratio *out)
+{
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        unsigned unheeded = 1 + (unsigned)(entropy_u64() % 2);
+        for (unsigned i = 0; i < unheeded; i++) {
+            p->n = 0;
+            if (!run_batch(b, true, &p->baseline[0]) || !add_pair(b, s, p))
+                return false;
+        }
+        p->baseline[0] = p->baseline[1];
+        p->n = 0;
+        do {
+            if (!add_pair(b, s, p))
+                return false;
+            set_interval(p, out);
+        } while (p->n < PAIRS_AT_LEAST ||
+                 (p->n < PAIRS_AT_MOST &&
+                  straddles(out, thresholds, nthresholds)));
+        if (is_steady(p))
+            return true;
+    }
+    return fail(out, RATIO_COULD_NOT_MEASURE,
+                "the baseline's own time drifts: the GPU is busy, cold or hot");
+}
+
+// ---- on a GPU ------------------------------------------------------------------------
+
+// Compares the last batch in full, when nothing can change it any more. In
+// copy mode only the worker has it: compared before it ends.
+static bool finish_submission(struct runner *s)
+{
+    const struct timed *t = s->t;
+    bool copies = session_copies(t->session), right = true;
+    if (copies && t->verify_all)
+        right = t->verify_all(t->self, outputs_of(s));
+    session_kill(t->session, CALL_MACHINE, "ended after its measurement");
+    if (!copies && t->verify_all)
+        right = t->verify_all(t->self, outputs_of(s));
+    return right || fail(s->out, RATIO_WRONG,
+                         "the last batch, compared in full, is wrong");
+}
+
+static bool baseline_is_as_before(struct runner *b, double before)
+{
+    double after[AFTERWARDS];
+    for (unsigned i = 0; i < AFTERWARDS; i++)
+        if (!run_batch(b, true, &after[i]))
+            return false;
+    return agree(median(after, AFTERWARDS), before) ||
+           fail(b->out, RATIO_COULD_NOT_MEASURE,
+                "the baseline takes another time once the submission is gone");
+}
+
+static bool is_possible(const struct timed *t, struct ratio *out)
+{
+    double peak = gpu_peak_gbs(t->session); // GB/s is bytes a ns
+    double rate = t->least_bytes / out->submission_ns;
+    if (peak <= 0 || t->least_bytes <= 0 || rate <= impossible * peak)
+        return true;
+    out->status = RATIO_IMPOSSIBLE;
+    snprintf(out->text, sizeof out->text,
+             "%.0f GB/s, and this GPU's memory gives %.0f at most", rate, peak);
+    return false;
+}
+
+static bool is_idle(const struct timed *t, struct ratio *out)
+{
+    char message[512] = "";
+    return gpu_busy(t->session, OWN_PROCESSES, message) == 0 ||
+           fail(out, RATIO_COULD_NOT_MEASURE, message);
+}
+
+static void time_gpu(struct runner *b, struct runner *s,
+                     const double *thresholds, unsigned nthresholds,
+                     struct ratio *out)
+{
+    struct pairs pairs = {0};
+    if (!is_idle(s->t, out) || !make_ready(b, true) || !make_ready(s, false) ||
+        !measure_pairs(b, s, thresholds, nthresholds, &pairs, out) ||
+        !finish_submission(s) || !is_possible(s->t, out) ||
+        !baseline_is_as_before(b, out->baseline_ns) || !is_idle(s->t, out))
+        return;
+    out->status = RATIO_OK;
+    if (session_copies(s->t->session))
+        snprintf(out->text, sizeof out->text, "copy mode");
+}
+
+// ---- on the virtual target --------------------------------------------------------------
+
+static bool time_modelled(struct runner *r, bool trusted, double *ns)
+{
+    const struct timed *t = r->t;
+    struct outcome o;
+    r->n = 1;
+    if (!sampler_open(&r->sampler, t))
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "out of memory");
+    if (!poison_and_refresh(r))
+        return false;
+    session_call(t->session, &t->calls[0], &o);
+    if (o.status != CALL_RETURNED)
+        return fail(r->out, trusted || o.status == CALL_MACHINE
+                                ? RATIO_COULD_NOT_MEASURE
+                                : RATIO_WRONG, o.text);
+    if (o.cuda_error)
+        return fail(r->out, trusted ? RATIO_COULD_NOT_MEASURE : RATIO_WRONG,
+                    o.cuda_error_name);
+    double beyond = o.worker_cpu_s - cpu_allowance_s;
+    *ns = o.device_ns + (beyond > 0 && !trusted ? 1e9 * beyond : 0);
+    if (*ns < 1)
+        *ns = 1;
+    if (sampler_plan(&r->sampler, t, outputs_of(r)) != 0 ||
+        sampler_fetch(&r->sampler, t, outputs_of(r)) != 0)
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "outputs not read");
+    return !t->verify ||
+           t->verify(t->self, r->sampler.samples, outputs_of(r)) ||
+           fail(r->out, RATIO_WRONG, "sampled elements are wrong");
+}
+
+static void time_virtual(struct runner *b, struct runner *s, struct ratio *out)
+{
+    if (!time_modelled(b, true, &out->baseline_ns) ||
+        !time_modelled(s, false, &out->submission_ns) || !finish_submission(s))
+        return;
+    out->status = RATIO_OK;
+    out->pairs = 1;
+    out->median = out->lo = out->hi = out->baseline_ns / out->submission_ns;
+}
+
+void time_ratio(const struct timed *baseline, const struct timed *submission,
+                const double *thresholds, unsigned nthresholds,
+                struct ratio *out)
+{
+    struct runner b = {.t = baseline, .out = out};
+    struct runner s = {.t = submission, .out = out};
+    memset(out, 0, sizeof *out);
+    out->status = RATIO_COULD_NOT_MEASURE;
+    out->modelled = session_is_modelled(submission->session);
+    if (out->modelled)
+        time_virtual(&b, &s, out);
+    else
+        time_gpu(&b, &s, thresholds, nthresholds, out);
+    sampler_close(&b.sampler);
+    sampler_close(&s.sampler);
+    if (!submission->session->dead)
+        session_kill(submission->session, CALL_MACHINE,
+                     "ended after its measurement");
+}
