@@ -5,9 +5,10 @@
 
 bool is_opcode(const struct ptx_inst *inst, const char *base)
 {
-    size_t n = strlen(base);
-    return !strncmp(inst->opcode, base, n) &&
-           (inst->opcode[n] == '.' || !inst->opcode[n]);
+    const char *opcode = inst->opcode;
+    while (*base && *opcode == *base)
+        opcode++, base++;
+    return !*base && (*opcode == '.' || !*opcode);
 }
 
 // ---- operands ---------------------------------------------------------------
@@ -147,7 +148,7 @@ static void parse_word(struct parser *p, struct operand *operand,
         *vector_push(p, &p->pending) = (struct pending){
             .at = word,
             .owner = p->insts.n - 1,
-            .position = p->insts.at[p->insts.n - 1].noperands,
+            .position = p->operands.n,
         };
         return;
     }
@@ -246,7 +247,9 @@ void parse_instruction(struct parser *p)
     while (!at_punct(p, ';')) {
         if (inst->noperands == PTX_MAX_OPERANDS)
             fail(p, "too many operands");
-        parse_operand(p, &inst->operands[inst->noperands], 0);
+        struct operand operand = {0};
+        parse_operand(p, &operand, 0);
+        *vector_push(p, &p->operands) = operand;
         inst->noperands++;
         if (!accept_punct(p, ','))
             break;
@@ -310,8 +313,7 @@ static bool settle(struct parser *p, const struct pending *word)
         p->tables.at[word->owner].targets[word->position] = symbol->index;
         return true;
     }
-    struct operand *operand =
-        &p->insts.at[word->owner].operands[word->position];
+    struct operand *operand = &p->operands.at[word->position];
     if (symbol->kind != SYMBOL_LABEL && symbol->kind != SYMBOL_TABLE)
         return false;
     operand->kind =
@@ -324,11 +326,10 @@ static bool settle(struct parser *p, const struct pending *word)
 // may know.
 static void give_up(struct parser *p, const struct pending *word)
 {
-    struct ptx_inst *inst = &p->insts.at[word->owner];
-    if (word->in_table || is_opcode(inst, "bra"))
+    if (word->in_table || is_opcode(&p->insts.at[word->owner], "bra"))
         fail_at(p, &word->at, "label '%s' is not there",
                 word->at.name->text);
-    inst->operands[word->position].kind = OPERAND_NAME;
+    p->operands.at[word->position].kind = OPERAND_NAME;
 }
 
 void resolve_pending(struct parser *p, uint32_t first, bool at_end)
