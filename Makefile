@@ -50,6 +50,8 @@ include autograder/tests/tests.mk
 
 SETUP := autograder/setup/setup.sh
 AGAIN  = @$(MAKE) --no-print-directory
+# On all cores, unless -j was given.
+JOBS   = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: help setup programs clean
 help: ## list the verbs
@@ -65,17 +67,34 @@ clean: ## remove build/, less a toolkit that was fetched
 	@find $(B) -mindepth 1 -maxdepth 1 ! -name 'toolkit*' \
 	    -exec rm -rf {} + 2>/dev/null || :
 
-.PHONY: grade build-grade
+.PHONY: grade check counters explain build-grade
 GRADE_FLAGS = $(if $(SUBMISSION),--submission '$(SUBMISSION)') \
               $(if $(TARGET),--target $(TARGET)) $(if $(GPU),--gpu $(GPU)) \
               $(ARGS)
-# What one lab's grade needs: all programs but those of class runs.
-build-grade: $(filter-out $(CLASS_PROGRAMS),$(PROGRAMS))
+# What grading one lab needs: all programs but those of class runs.
+build-grade: $(filter-out $(CLASS_PROGRAMS),$(PROGRAMS)) $(CHECKS)
+# $(call grade,VERB,COMMAND): a score below full is no failure of make.
+define grade
+@autograder/setup/lab.sh $(1) '$(LAB)'
+@$(SETUP) grade sandbox toolkit
+$(AGAIN) $(JOBS) -s build-grade
+@build/bin/grade $(2) '$(LAB)' $(GRADE_FLAGS) || [ $$? -eq 1 ]
+endef
 grade: ## grade a lab: LAB=02 [TARGET=gpu|virtual] [SUBMISSION=path]
-	@autograder/setup/lab.sh $@ '$(LAB)'
-	@$(SETUP) grade sandbox toolkit
-	$(AGAIN) -s build-grade
-	@build/bin/grade lab '$(LAB)' $(GRADE_FLAGS); s=$$?; [ $$s -le 1 ] || exit $$s
+	$(call grade,$@,lab)
+check: ## the checker alone: out of bounds, races, leaks: LAB=02
+	$(call grade,$@,check)
+counters: ## what the kernels asked of the memory: LAB=02
+	$(call grade,$@,counters)
+explain: ## the three things that cost most, and the cure: LAB=02
+	$(call grade,$@,explain)
+
+.PHONY: demo-class build-class
+build-class: build-grade $(CLASS_PROGRAMS)
+demo-class: ## grade ten made-up submissions into a CSV
+	@$(SETUP) grade sandbox class toolkit
+	$(AGAIN) $(JOBS) -s build-class
+	@autograder/grade/class/demo.sh
 
 .PHONY: gpus doctor
 gpus: ## show the GPUs of this machine and what they do
@@ -88,4 +107,5 @@ doctor: ## say what is wrong with this machine, and the cure
 .PHONY: test
 test: ## prove everything that needs no GPU
 	@$(SETUP) grade sandbox class toolkit test book
+	$(AGAIN) $(JOBS) tests programs
 	$(AGAIN) run-tests

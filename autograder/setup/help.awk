@@ -41,7 +41,7 @@ END {
                 continue
             if (!printed++)
                 printf "\n%s\n", title
-            printf "  make %-12s %s\n", verb, help[verb]
+            printf "  make %-13s %s\n", verb, help[verb]
         }
     }
 }

@@ -39,20 +39,18 @@ agree() {
     esac
 }
 
-# install_packages GROUP PACKAGE...: 0 when the package manager was content.
+# install_packages GROUPS PACKAGE...: 0 when the package manager was content.
 install_packages() {
-    install_group=$1
+    purpose=$(purposes $1)
     shift
     if ! command -v apt-get >/dev/null 2>&1; then
-        echo "setup: to $(group_purpose "$install_group") this is missing" \
-            "(Debian's names):" "$@" >&2
+        echo "setup: to $purpose these are missing (Debian's names): $*" >&2
         echo "setup: there is no apt-get here; please install them with" \
             "the package manager of this system." >&2
         return 1
     fi
     if [ "$(id -u)" -ne 0 ]; then
-        echo "setup: to $(group_purpose "$install_group") an administrator" \
-            "has to run once:" >&2
+        echo "setup: to $purpose an administrator has to run once:" >&2
         echo "    apt-get update && apt-get install -y" \
             "--no-install-recommends $*" >&2
         return 1
@@ -62,7 +60,7 @@ install_packages() {
 
 apt_install() {
     fresh_lists "$@" || return 1
-    echo "setup: will install $*" >&2
+    echo "setup: to $purpose this will be installed: $*" >&2
     LC_ALL=C apt-get install --no-install-recommends --assume-no "$@" \
         2>/dev/null | sed -n -e 's/^Need to get/setup: download:/p' \
         -e 's/^After this operation,/setup: on disk:/p' >&2
@@ -73,7 +71,7 @@ apt_install() {
 
 # The package lists know these packages, or are fetched.
 fresh_lists() {
-    apt-cache show "$@" >/dev/null 2>&1 && return 0
+    apt-get install --simulate -qq "$@" >/dev/null 2>&1 && return 0
     echo "setup: fetching the package lists (apt-get update)" >&2
     logged apt-get update -o DPkg::Lock::Timeout=300
 }
@@ -101,6 +99,17 @@ group_purpose() {
     image) echo "build the container image" ;;
     *) echo "use the group $1" ;;
     esac
+}
+
+# purposes GROUP...: those that lack something, in words.
+purposes() {
+    text=''
+    for group in "$@"; do
+        if [ -n "$(missing_packages "$group")" ]; then
+            text="${text:+$text, }$(group_purpose "$group")"
+        fi
+    done
+    echo "$text"
 }
 
 # without GROUP: what can be had all the same. 0 when work can go on.

@@ -14,24 +14,34 @@ here=${0%/*}
 . "$here/packages.sh"
 . "$here/toolkit.sh"
 
-# The group's packages are there, or get installed. 0, or 1 without them.
-need() {
-    missing=$(missing_packages "$1")
+# Packages of all groups at once; then, what each group is left without.
+packages_ready() {
+    missing=$(for group in "$@"; do missing_packages "$group"; done)
     [ -z "$missing" ] && return 0
-    if install_packages "$1" $missing; then
-        missing=$(missing_packages "$1")
-        [ -z "$missing" ] && return 0
-        echo "setup: still missing after the installation:" $missing >&2
-    fi
-    without "$1"
+    # Packages that failed to come are told group by group.
+    install_packages "$*" $missing || :
+    ready=0
+    for group in "$@"; do
+        missing=$(missing_packages "$group")
+        [ -z "$missing" ] && continue
+        echo "setup: still missing: $missing" >&2
+        without "$group" || ready=1
+    done
+    return $ready
 }
 
-status=0
+groups='' toolkit='' status=0
 for group in "$@"; do
     case $group in
-    toolkit) toolkit_ready || status=1 ;;
-    libraries) libraries_ready || status=1 ;;
-    *) need "$group" || status=1 ;;
+    toolkit | libraries) toolkit="$toolkit $group" ;;
+    *) groups="$groups $group" ;;
     esac
+done
+if [ -n "$toolkit" ] && ! toolkit_found; then
+    groups="$groups wheels"
+fi
+packages_ready $groups || status=1
+for group in $toolkit; do
+    "${group}_ready" || status=1
 done
 exit $status

@@ -7,20 +7,20 @@
 
 toolkit_wanted=13   # major version; labs link libcudart.so.13
 
-# 0 when build/toolkit.mk names a toolkit that is there; finds or fetches one.
-toolkit_ready() {
-    if toolkit_recorded; then
-        return 0
-    fi
+# 0 when build/toolkit.mk names a toolkit that is there, or one was found and
+# recorded now.
+toolkit_found() {
+    toolkit_recorded && return 0
     home=$(toolkit_places | while IFS= read -r place; do
         toolkit_usable "$place" && echo "$place" && break
     done)
-    if [ -z "$home" ]; then
-        fetch_toolkit
-        return
-    fi
+    [ -n "$home" ] || return 1
     toolkit_record "$home"
     echo "setup: CUDA toolkit in $home" >&2
+}
+
+toolkit_ready() {
+    toolkit_recorded || fetch_toolkit
 }
 
 # Does the record of an earlier run still hold, and is CUDA_HOME, when it is
@@ -29,7 +29,7 @@ toolkit_recorded() {
     [ -r build/toolkit.mk ] || return 1
     read -r name is recorded <build/toolkit.mk
     [ "$name $is" = "CUDA_HOME :=" ] || return 1
-    [ -z "${CUDA_HOME:-}" ] || [ "$CUDA_HOME" = "$recorded" ] || return 1
+    [ -z "${CUDA_HOME:-}" ] || [ "$CUDA_HOME" -ef "$recorded" ] || return 1
     [ -x "$recorded/bin/nvcc" ]
 }
 
@@ -68,7 +68,9 @@ toolkit_usable() {
 
 toolkit_record() {
     mkdir -p build
-    printf 'CUDA_HOME := %s\nNVCC := %s/bin/nvcc\n' "$1" "$1" \
+    # Without symbolic links: a sandbox sees the folder, not the way to it.
+    home=$(cd "$1" && pwd -P)
+    printf 'CUDA_HOME := %s\nNVCC := %s/bin/nvcc\n' "$home" "$home" \
         >build/toolkit.mk.new
     mv build/toolkit.mk.new build/toolkit.mk
 }
@@ -90,14 +92,14 @@ wheels_size() {
 fetch_toolkit() {
     echo "setup: no CUDA $toolkit_wanted toolkit on this machine;" \
         "NVIDIA's wheels of it can go into build/toolkit" >&2
-    fetch_wheels toolkit || return 1
+    [ -z "$(missing_packages wheels)" ] && fetch_wheels toolkit || return 1
     toolkit_usable "$PWD/build/toolkit" || return 1
     toolkit_record "$PWD/build/toolkit"
 }
 
 # cuBLAS and NCCL, into the same folder; a full toolkit has cuBLAS itself.
 libraries_ready() {
-    toolkit_ready || return 1
+    toolkit_recorded || return 1
     read -r name is recorded <build/toolkit.mk
     [ "$recorded" = "$PWD/build/toolkit" ] || return 0
     [ -e build/toolkit/lib/libcublas.so ] && return 0
@@ -106,7 +108,6 @@ libraries_ready() {
 
 # fetch_wheels PART: unpacks its wheels over build/toolkit.
 fetch_wheels() {
-    need wheels || return 1
     echo "setup: download: $(wheels_size "$1") MB from PyPI, under NVIDIA's" \
         "licence (docs/licences.md)" >&2
     agree || return 1

@@ -48,27 +48,37 @@ END_TEST
 START_TEST(test_with_rights_installs_without_asking_where_nobody_is)
 {
     int status = shell(SCRATCH TABLE
-                       "tool id 'echo 0'; tool apt-cache 'exit 0';"
+                       "tool id 'echo 0';"
                        "tool apt-get 'echo \"$@\" >>apt.log';"
                        "./setup.sh grade; status=$?; cat apt.log; exit $status");
     ck_assert_int_eq(status, 1); // the pretended installation brought nothing
     ck_assert_said("install -y --no-install-recommends");
-    ck_assert_said("still missing after the installation");
+    ck_assert_said("still missing: package-one package-two");
 }
 END_TEST
 
 START_TEST(test_fetches_lists_when_a_package_is_unknown)
 {
-    shell(SCRATCH TABLE "tool id 'echo 0'; tool apt-cache 'exit 100';"
-                        "tool apt-get 'echo \"$@\" >>apt.log';"
-                        "./setup.sh grade; head -n 1 apt.log");
-    ck_assert_said("\nupdate");
+    shell(SCRATCH TABLE "tool id 'echo 0'; tool apt-get "
+                        "'echo \"$@\" >>apt.log; [ $2 != --simulate ]';"
+                        "./setup.sh grade; sed -n 2p apt.log");
+    ck_assert_said("\nupdate -o");
+}
+END_TEST
+
+START_TEST(test_packages_of_all_groups_come_at_once)
+{
+    shell(SCRATCH TABLE "echo 'book cmd:no-such-2 package-three x' "
+                        ">>packages.txt; tool id 'echo 1000';"
+                        "tool apt-get :; ./setup.sh grade book");
+    ck_assert_said("to grade labs, build the book an administrator");
+    ck_assert_said("recommends package-one package-two package-three\n");
 }
 END_TEST
 
 START_TEST(test_shows_the_end_of_a_failed_installation)
 {
-    shell(SCRATCH TABLE "tool id 'echo 0'; tool apt-cache 'exit 0';"
+    shell(SCRATCH TABLE "tool id 'echo 0';"
                         "tool apt-get 'echo Disk quota exceeded; exit 100';"
                         "./setup.sh grade");
     ck_assert_said("Disk quota exceeded");
@@ -200,6 +210,7 @@ static Suite *setup_suite(void)
     tcase_add_test(packages,
                    test_with_rights_installs_without_asking_where_nobody_is);
     tcase_add_test(packages, test_fetches_lists_when_a_package_is_unknown);
+    tcase_add_test(packages, test_packages_of_all_groups_come_at_once);
     tcase_add_test(packages, test_shows_the_end_of_a_failed_installation);
     tcase_add_test(packages, test_missing_sandbox_is_no_obstacle);
     tcase_add_test(packages, test_every_table_line_is_whole);

@@ -5,10 +5,9 @@
 
 bool is_opcode(const struct ptx_inst *inst, const char *base)
 {
-    const char *opcode = inst->opcode;
-    while (*base && *opcode == *base)
-        opcode++, base++;
-    return !*base && (*opcode == '.' || !*opcode);
+    size_t n = strlen(base);
+    return !strncmp(inst->opcode, base, n) &&
+           (inst->opcode[n] == '.' || !inst->opcode[n]);
 }
 
 // ---- operands ---------------------------------------------------------------
@@ -148,7 +147,7 @@ static void parse_word(struct parser *p, struct operand *operand,
         *vector_push(p, &p->pending) = (struct pending){
             .at = word,
             .owner = p->insts.n - 1,
-            .position = p->operands.n,
+            .position = p->insts.at[p->insts.n - 1].noperands,
         };
         return;
     }
@@ -247,9 +246,7 @@ void parse_instruction(struct parser *p)
     while (!at_punct(p, ';')) {
         if (inst->noperands == PTX_MAX_OPERANDS)
             fail(p, "too many operands");
-        struct operand operand = {0};
-        parse_operand(p, &operand, 0);
-        *vector_push(p, &p->operands) = operand;
+        parse_operand(p, &inst->operands[inst->noperands], 0);
         inst->noperands++;
         if (!accept_punct(p, ','))
             break;
@@ -313,7 +310,8 @@ static bool settle(struct parser *p, const struct pending *word)
         p->tables.at[word->owner].targets[word->position] = symbol->index;
         return true;
     }
-    struct operand *operand = &p->operands.at[word->position];
+    struct operand *operand =
+        &p->insts.at[word->owner].operands[word->position];
     if (symbol->kind != SYMBOL_LABEL && symbol->kind != SYMBOL_TABLE)
         return false;
     operand->kind =
@@ -326,10 +324,11 @@ static bool settle(struct parser *p, const struct pending *word)
 // may know.
 static void give_up(struct parser *p, const struct pending *word)
 {
-    if (word->in_table || is_opcode(&p->insts.at[word->owner], "bra"))
+    struct ptx_inst *inst = &p->insts.at[word->owner];
+    if (word->in_table || is_opcode(inst, "bra"))
         fail_at(p, &word->at, "label '%s' is not there",
                 word->at.name->text);
-    p->operands.at[word->position].kind = OPERAND_NAME;
+    inst->operands[word->position].kind = OPERAND_NAME;
 }
 
 void resolve_pending(struct parser *p, uint32_t first, bool at_end)

@@ -175,15 +175,12 @@ static void forward_undefined(struct parser *p)
     }
 }
 
-// What parsing made is changed here for the last time.
-static void redirect_operands(struct parser *p, const struct operand *operands,
+static void redirect_operands(struct parser *p, struct operand *operands,
                               uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct operand *operand = (struct operand *)&operands[i];
-        if (operand->kind == OPERAND_FUNC)
-            operand->index = p->func_states.at[operand->index].forward;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (operands[i].kind == OPERAND_FUNC)
+            operands[i].index = p->func_states.at[operands[i].index].forward;
 }
 
 static void redirect(struct parser *p)

@@ -86,7 +86,7 @@ struct ptx_inst {
     int32_t guard;        // predicate register, or PTX_NO_GUARD
     bool guard_negated;
     uint8_t noperands;
-    const struct operand *operands; // noperands
+    struct operand operands[PTX_MAX_OPERANDS];
     uint32_t loc;         // index in module->locs; 0 when unknown
     uint32_t ptx_line;    // line in the PTX text
     uint32_t id;          // unique in the module, 0..module->ninsts-1

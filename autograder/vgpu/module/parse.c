@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { BYTES_PER_INST = 24, BYTES_PER_OPERAND = 8 };
-
 // ---- function headers -----------------------------------------------------
 
 // .maxntid x [, y [, z]]
@@ -47,7 +45,7 @@ static void parse_performance(struct parser *p, struct ptx_func *func)
 static void begin_function(struct parser *p)
 {
     p->regs.n = p->params.n = p->call_params.n = p->insts.n = 0;
-    p->operands.n = p->pool.n = p->stack.n = p->tables.n = p->pending.n = 0;
+    p->pool.n = p->stack.n = p->tables.n = p->pending.n = 0;
     p->param_bytes = p->call_param_bytes = p->max_call_param_bytes = 0;
     p->local_bytes = 0;
     p->loc = 0;
@@ -128,31 +126,19 @@ static void parse_body(struct parser *p)
     p->in_body = false;
 }
 
-static void keep_insts(struct parser *p, struct ptx_func *func)
-{
-    // Padded: whoever looks past an instruction's operands stays inside.
-    for (unsigned i = 0; i < PTX_MAX_OPERANDS; i++)
-        vector_push(p, &p->operands);
-    const struct operand *operands = vector_keep(p, &p->operands);
-    func->insts = vector_keep(p, &p->insts);
-    func->ninsts = p->insts.n;
-    for (uint32_t i = 0; i < func->ninsts; i++) {
-        func->insts[i].id = p->module->ninsts++;
-        func->insts[i].operands = operands;
-        operands += func->insts[i].noperands;
-    }
-}
-
 // Moves what was parsed to the module.
 static void keep_body(struct parser *p, struct ptx_func *func)
 {
-    keep_insts(p, func);
+    for (uint32_t i = 0; i < p->insts.n; i++)
+        p->insts.at[i].id = p->module->ninsts++;
     func->regs = vector_keep(p, &p->regs);
     func->nregs = p->regs.n;
     func->call_params = vector_keep(p, &p->call_params);
     func->ncall_params = p->call_params.n;
     func->call_param_bytes = p->max_call_param_bytes;
     func->local_bytes = p->local_bytes;
+    func->insts = vector_keep(p, &p->insts);
+    func->ninsts = p->insts.n;
     func->operand_pool = vector_keep(p, &p->pool);
     func->npool = p->pool.n;
     func->tables = vector_keep(p, &p->tables);
@@ -288,11 +274,6 @@ static void parse_item(struct parser *p)
 void parse_source(struct parser *p, const char *text, size_t nbytes)
 {
     lex_begin(p, text, nbytes);
-    // A guess at what the largest function needs. Memory that is never used
-    // costs nothing, memory that is moved does.
-    begin_function(p);
-    vector_reserve(p, &p->insts, nbytes / BYTES_PER_INST);
-    vector_reserve(p, &p->operands, nbytes / BYTES_PER_OPERAND);
     scope_open(p);
     debug_begin(p);
     while (p->lex.token.kind != TOKEN_END)

@@ -147,14 +147,6 @@ bool find_register(struct parser *, struct name *, uint32_t *reg);
 void *vector_grow(struct parser *, void *at, uint32_t n, uint32_t *capacity,
                   size_t size);
 
-// Room for n elements at once, in an empty vector.
-#define vector_reserve(p, vector, count)                                       \
-    ((vector)->capacity < (count)                                              \
-         ? (void)((vector)->at = allocate((p), (p)->scratch,                   \
-                                          (count) * sizeof *(vector)->at),     \
-                  (vector)->capacity = (uint32_t)(count))                      \
-         : (void)0)
-
 // A copy in the module, of the vector's elements; NULL when it has none.
 #define vector_keep(p, vector)                                                 \
     keep((p), (vector)->at, (vector)->n * sizeof *(vector)->at)
@@ -164,7 +156,7 @@ struct pending {
     struct token at;
     bool in_table;
     uint32_t owner;    // instruction, or table
-    uint32_t position; // in p->operands, or of the target
+    uint32_t position; // operand, or target
 };
 
 // A function as it is known so far.
@@ -218,7 +210,6 @@ struct parser {
     VECTOR(struct ptx_var) params;
     VECTOR(struct ptx_var) call_params;
     VECTOR(struct ptx_inst) insts;
-    VECTOR(struct operand) operands; // of insts, one after another
     VECTOR(struct operand) pool;
     VECTOR(struct operand) stack; // elements of unfinished lists
     VECTOR(struct ptx_table) tables;
