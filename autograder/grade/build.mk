@@ -23,6 +23,7 @@ $(B)/bin/grade: $$(grade_ALL)
 # server nor a compiler; and load a small lab of their own.
 grade_tests = $(B)/obj/autograder/tests/grade
 grade_TEST_OBJECTS = $(grade_OBJECTS) $(grade_tests)/double.o \
+    $(grade_tests)/fixture.o \
     $(B)/obj/autograder/tools/text.o
 grade_TEST_LIBS = -rdynamic -lcyaml -ljansson -ldl
 $(B)/tests/grade/check_judge: | $(B)/tests/grade/small_lab.so

@@ -266,6 +266,9 @@ bool score_may_run(const struct grading *, unsigned index, struct record *);
 // Applies the rules between tests and adds up, scaled to 100 over the tests
 // that count here.
 void score(struct grading *);
+// The TASK_NOT_DONE for which a failed main test means "not started"; else
+// NULL. It changes how the failure is told, never its points.
+const struct mark *record_hole(const struct grading *, const struct record *);
 // The speed line: 0 at pass, 1 at full; an interval that straddles a mark is
 // read to the learner's benefit.
 double speed_share(double ratio, double lo, double hi, double pass, double full);

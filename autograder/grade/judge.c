@@ -196,8 +196,16 @@ static void grade_all(const struct suite *suite, struct grading *g)
                 grade_test(suite, g, i);
 }
 
-static int load_suite(const char *path, struct suite *suite, void **library,
-                      char *reason)
+static bool is_listed(const struct manifest *m, const char *name)
+{
+    for (unsigned i = 0; i < m->tests_count; i++)
+        if (!strcmp(m->tests[i].name, name))
+            return true;
+    return false;
+}
+
+static int load_suite(const char *path, const struct manifest *m,
+                      struct suite *suite, void **library, char *reason)
 {
     unsigned (*list)(const TTest **);
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -214,6 +222,12 @@ static int load_suite(const char *path, struct suite *suite, void **library,
                  LAB_MAX_TESTS);
         return -1;
     }
+    for (unsigned i = 0; i < suite->n; i++)
+        if (!is_listed(m, suite->tests[i]->name)) {
+            snprintf(reason, GRADE_MESSAGE, "the check file has the test %s, "
+                     "which lab.yaml does not list", suite->tests[i]->name);
+            return -1;
+        }
     return 0;
 }
 
@@ -259,7 +273,7 @@ static int start(const struct judge_options *o, struct grading *g,
         snprintf(g->reason, sizeof g->reason, "no entropy for fresh inputs");
         return -1;
     }
-    return load_suite(o->checks, suite, library, g->reason);
+    return load_suite(o->checks, o->manifest, suite, library, g->reason);
 }
 
 static void stop(void *library)

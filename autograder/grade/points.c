@@ -11,8 +11,10 @@ struct look {
     enum colour colour;
 };
 
-static struct look look_of(const struct record *r)
+static struct look look_of(const struct grading *g, const struct record *r)
 {
+    if (record_hole(g, r))
+        return (struct look){"○", "NOT STARTED", YELLOW};
     switch (r->status) {
     case TEST_PASSED:
         return (struct look){"✓", "PASSED", GREEN};
@@ -70,9 +72,10 @@ static void points_text(const struct record *r, char out[32])
         snprintf(out, 32, "%.4g/%.4g", r->score, r->test->points);
 }
 
-static void print_boxed(FILE *out, const struct style *s, const struct record *r)
+static void print_boxed(FILE *out, const struct style *s,
+                        const struct grading *g, const struct record *r)
 {
-    struct look look = look_of(r);
+    struct look look = look_of(g, r);
     char points[32], kind[32], what[512];
     points_text(r, points);
     snprintf(kind, sizeof kind, "%s", kind_name(r->test->kind));
@@ -83,11 +86,12 @@ static void print_boxed(FILE *out, const struct style *s, const struct record *r
             points);
 }
 
-static void print_plain(FILE *out, const struct record *r)
+static void print_plain(FILE *out, const struct grading *g,
+                        const struct record *r)
 {
     char points[32];
     points_text(r, points);
-    fprintf(out, "%s: %s, %s, %s", look_of(r).word, r->test->what,
+    fprintf(out, "%s: %s, %s, %s", look_of(g, r).word, r->test->what,
             kind_name(r->test->kind), r->counts ? points : "no points here");
     fputs(r->counts ? " points\n" : "\n", out);
 }
@@ -120,9 +124,9 @@ void report_points(FILE *out, const struct style *s, const struct grading *g)
             if (r->test->task != m->tasks[t].task)
                 continue;
             if (s->plain)
-                print_plain(out, r);
+                print_plain(out, g, r);
             else
-                print_boxed(out, s, r);
+                print_boxed(out, s, g, r);
         }
     }
     if (!s->plain)

@@ -73,37 +73,21 @@ static void report_head(FILE *out, const struct style *s, const struct grading *
                 ? " (grade only your own code this way)" : "");
 }
 
-static const struct mark *mark_of(const struct grading *g, unsigned task)
-{
-    for (unsigned i = 0; i < g->submission->nmarks; i++)
-        if (g->submission->marks[i].task == task && g->submission->marks[i].hole)
-            return &g->submission->marks[i];
-    return NULL;
-}
-
-// The main test's record of a task that fails where TASK_NOT_DONE stands.
-static const struct record *not_started(const struct grading *g,
-                                        const struct manifest_task *task)
+// The hole of a task whose main test fails where TASK_NOT_DONE stands.
+static const struct mark *not_started(const struct grading *g,
+                                      const struct manifest_task *task)
 {
     for (unsigned i = 0; i < g->manifest->tests_count; i++)
         if (!strcmp(g->records[i].test->name, task->main))
-            return g->records[i].status == TEST_FAILED && mark_of(g, task->task)
-                       ? &g->records[i]
-                       : NULL;
+            return record_hole(g, &g->records[i]);
     return NULL;
-}
-
-static bool is_not_started(const struct grading *g, const struct record *r)
-{
-    const struct manifest_task *task = manifest_task(g->manifest, r->test->task);
-    return not_started(g, task) == r;
 }
 
 // What is not done: neither started, nor waiting, nor ruled out.
 static bool is_failure(const struct grading *g, const struct record *r)
 {
     bool lost = r->status == TEST_FAILED || r->status == TEST_PARTIAL;
-    return lost && !is_not_started(g, r);
+    return lost && !record_hole(g, r);
 }
 
 void print_place(FILE *out, const struct grading *g, const char *file,
@@ -194,8 +178,8 @@ static void report_next(FILE *out, const struct style *s, const struct grading *
 {
     for (unsigned i = 0; i < g->manifest->tasks_count; i++) {
         const struct manifest_task *task = &g->manifest->tasks[i];
-        const struct mark *mark = mark_of(g, task->task);
-        if (!not_started(g, task))
+        const struct mark *mark = not_started(g, task);
+        if (!mark)
             continue;
         unsigned waiting = waiting_for(g, task->task);
         fprintf(out, "%s%sNext: task %u, %s%s\n", paint(s, YELLOW),

@@ -103,3 +103,15 @@ void score(struct grading *g)
     g->max_score = 100;
     g->score = possible > 0 ? 100 * earned / possible : 0;
 }
+
+const struct mark *record_hole(const struct grading *g, const struct record *r)
+{
+    const struct manifest_task *task = manifest_task(g->manifest, r->test->task);
+    if (r->status != TEST_FAILED || strcmp(task->main, r->test->name))
+        return NULL;
+    for (unsigned i = 0; i < g->submission->nmarks; i++)
+        if (g->submission->marks[i].task == r->test->task &&
+            g->submission->marks[i].hole)
+            return &g->submission->marks[i];
+    return NULL;
+}
