@@ -10,7 +10,7 @@
 enum { RUN_OUTPUT_MOST = 64 << 10, COLUMNS_MOST = 32 };
 
 struct block {
-    char kind[8];          // "code", "table", "run"
+    char kind[8];          // "code", "table", "points", "run"
     char rest[1024];       // its arguments
 };
 
@@ -45,7 +45,8 @@ static bool is_begin(const char *line, struct block *block)
     if (sscanf(copy, "<!-- %7[a-z] %1023[^\n]", block->kind, block->rest) != 2)
         return false;
     return strcmp(block->kind, "code") == 0 ||
-           strcmp(block->kind, "table") == 0 || strcmp(block->kind, "run") == 0;
+           strcmp(block->kind, "table") == 0 ||
+           strcmp(block->kind, "points") == 0 || strcmp(block->kind, "run") == 0;
 }
 
 // The line of the block's end, or NULL when there is none before the next.
@@ -302,6 +303,16 @@ static int make_run(const char *rest, struct buf *out, char *what, size_t room)
     return ok ? 0 : -1;
 }
 
+static int make_points(const char *slug, struct buf *out, char *what,
+                       size_t room)
+{
+    char message[TOOL_MESSAGE];
+    int status = points_table(slug, out, message);
+    if (status < 0)
+        snprintf(what, room, "%.350s", message);
+    return status;
+}
+
 static int make_block(struct block *block, struct buf *out, char *what,
                       size_t room)
 {
@@ -309,6 +320,8 @@ static int make_block(struct block *block, struct buf *out, char *what,
         return make_code(block->rest, out, what, room);
     if (strcmp(block->kind, "table") == 0)
         return make_table(block->rest, out, what, room);
+    if (strcmp(block->kind, "points") == 0)
+        return make_points(block->rest, out, what, room);
     return make_run(block->rest, out, what, room);
 }
 

@@ -54,6 +54,22 @@ static void read_names(yaml_document_t *doc, yaml_node_t *list, const char *key,
              key ? get(doc, node, key) : node);
 }
 
+static void read_tests(yaml_document_t *doc, yaml_node_t *list,
+                       struct manifest *m)
+{
+    yaml_node_t *node;
+    for (size_t i = 0; i < MANIFEST_MOST && (node = at(doc, list, i)); i++) {
+        struct lab_test *t = &m->test[i];
+        yaml_node_t *targets = get(doc, node, "targets");
+        copy(t->kind, sizeof t->kind, get(doc, node, "kind"));
+        copy(t->what, sizeof t->what, get(doc, node, "what"));
+        t->task = atoi(text_of(get(doc, node, "task")));
+        t->points = strtod(text_of(get(doc, node, "points")), NULL);
+        t->gpu_only = strcmp(text_of(at(doc, targets, 0)), "gpu") == 0 &&
+                      !at(doc, targets, 1);
+    }
+}
+
 static void read_rungs(yaml_document_t *doc, yaml_node_t *list,
                        struct manifest *m)
 {
@@ -106,6 +122,7 @@ int manifest_read(const char *path, struct manifest *m,
         read_names(&doc, get(&doc, root, "needs"), NULL, &m->needs);
         read_names(&doc, get(&doc, root, "introduces"), NULL, &m->introduces);
         read_names(&doc, get(&doc, root, "tests"), "name", &m->tests);
+        read_tests(&doc, get(&doc, root, "tests"), m);
         read_rungs(&doc, get(&doc, root, "rungs"), m);
         read_speed(&doc, get(&doc, root, "speed"), m);
         yaml_document_delete(&doc);

@@ -4,6 +4,7 @@
 //   tasks.c     TASK marks: a solution -> its starter
 //   snippet.c   one function, struct or macro out of a source file
 //   blocks.c    <!-- code ... --> blocks of a Markdown file, made anew
+//   points.c    the table of a lab's tests
 //   jobs.c      commands, a few at a time, with deadlines
 //   manifest.c  what the tools want of a lab.yaml
 //   course.c    which labs there are, and what their corpora hold
@@ -54,6 +55,7 @@ int snippet_find(const char *text, const char *symbol, struct buf *out);
 //
 //   <!-- code FILE SYMBOL... -->    definitions out of a compiled source
 //   <!-- table FILE [COLUMN...] --> a CSV file as a table
+//   <!-- points LAB -->             the tests of a lab and what they earn
 //   <!-- run [STATUS] COMMAND -->   a transcript; STATUS (0) is demanded
 //   <!-- end -->
 //
@@ -62,6 +64,12 @@ int snippet_find(const char *text, const char *symbol, struct buf *out);
 // 0, or -1 with "name:line: what" in message.
 int blocks_sync(const char *name, const char *text, bool with_runs,
                 struct buf *out, char message[TOOL_MESSAGE]);
+
+// ---- points.c --------------------------------------------------------------
+
+// Appends the table of what labs/`slug` grades, out of its lab.yaml.
+// 0, or -1 with what is wrong in message.
+int points_table(const char *slug, struct buf *out, char message[TOOL_MESSAGE]);
 
 // ---- jobs.c ----------------------------------------------------------------
 
@@ -97,8 +105,15 @@ struct threshold {
     int capability;
     double pass, full;
 };
+struct lab_test {
+    char kind[16], what[160];
+    int task;
+    double points;
+    bool gpu_only;
+};
 struct manifest {
     struct names needs, introduces, tests;
+    struct lab_test test[MANIFEST_MOST]; // test[i] is tests.name[i]
     struct rung rungs[MANIFEST_MOST];
     size_t nrungs;
     struct threshold thresholds[MANIFEST_MOST];

@@ -111,6 +111,24 @@ START_TEST(test_table_keeps_awkward_cells)
 }
 END_TEST
 
+START_TEST(test_points_come_from_the_lab)
+{
+    ck_assert_int_eq(system("mkdir -p labs/07-x"), 0);
+    put("labs/07-x/lab.yaml",
+        "tests:\n"
+        "  - {name: adds, kind: value, task: 1, points: 10.5, what: adds}\n"
+        "  - {name: big, kind: speed, task: 2, points: 3, what: is big,\n"
+        "     targets: [gpu]}\n");
+    expect_sync("<!-- points 07-x -->\n<!-- end -->\n",
+                "<!-- points 07-x -->\n"
+                "| test | task | kind | points | the submission |\n"
+                "|---|---|---|---|---|\n"
+                "| `adds` | 1 | value | 10.5 | adds |\n"
+                "| `big` | 2 | speed | 3 | is big (with a GPU only) |\n"
+                "<!-- end -->\n");
+}
+END_TEST
+
 START_TEST(test_transcript_shows_command_and_output)
 {
     expect_sync("<!-- run echo a; echo '```' -->\n```\nold\n<!-- end -->\n```\n"
@@ -150,6 +168,9 @@ static const struct {
      "t.md:1: no <!-- end --> for this block"},
     {"\n<!-- end -->\n", "t.md:2: <!-- end --> without its beginning"},
     {"<!-- table r.csv size -->\n<!-- end -->\n", "t.md:1: no column `size`"},
+    {"<!-- points ../x -->\n<!-- end -->\n", "t.md:1: `../x` is not the name"},
+    {"<!-- points 09-x -->\n<!-- end -->\n",
+     "t.md:1: labs/09-x/lab.yaml: No such file"},
     {"<!-- run false -->\n<!-- end -->\n",
      "t.md:1: `false` ended with status 1, not 0"},
     {"<!-- run 1 true -->\n<!-- end -->\n",
@@ -187,6 +208,7 @@ static Suite *sync_suite(void)
     tcase_add_test(t, test_function_comes_with_its_comment);
     tcase_add_test(t, test_struct_macro_and_linkage_are_found);
     tcase_add_test(t, test_table_keeps_awkward_cells);
+    tcase_add_test(t, test_points_come_from_the_lab);
     tcase_add_test(t, test_transcript_shows_command_and_output);
     tcase_add_test(t, test_fences_and_other_comments_are_left_alone);
     tcase_add_loop_test(t, test_says_which_block_is_wrong, 0,
