@@ -267,7 +267,7 @@ static void make_pageable(struct timed_call *c)
 static void make_fast(struct timed_call *c)
 {
     make_pageable(c);
-    timed_prepare(c, "prepare_copy", "finish_copy");
+    timed_prepare(c, "prepare_copy");
 }
 
 START_TEST(copies_fast)
