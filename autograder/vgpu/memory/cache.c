@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 128, ALL_SECTORS = 15, TRACE_RUN_MAX = 255 };
+enum { LINE = 128, ALL_SECTORS = 15, PREFETCH = 12 };
 
 // ---- L1 --------------------------------------------------------------------
 
@@ -14,48 +14,6 @@ void l1_reset(struct l1 *l1, uint64_t nbytes)
     while (l1->sets * 2 <= sets && l1->sets < L1_MAX_SETS)
         l1->sets *= 2;
     memset(l1->ways, 0, l1->sets * L1_WAYS * sizeof *l1->ways);
-}
-
-// Spreads lines that are a power of two apart over the sets, as the hardware
-// does, while neighbours stay neighbours.
-static uint64_t fold(uint64_t line, unsigned bits)
-{
-    return line ^ line >> bits ^ line >> 2 * bits;
-}
-
-uint8_t l1_read(struct l1 *l1, uint64_t line, uint8_t sectors)
-{
-    uint64_t set = fold(line, 9) & (l1->sets - 1);
-    uint64_t *ways = &l1->ways[set * L1_WAYS];
-    unsigned i = 0;
-    while (i < L1_WAYS - 1 && ways[i] >> 4 != line)
-        i++;
-    uint8_t there = ways[i] >> 4 == line ? ways[i] & ALL_SECTORS : 0;
-    for (; i > 0; i--)
-        ways[i] = ways[i - 1];
-    ways[0] = line << 4 | there | sectors;
-    return there & sectors;
-}
-
-// ---- traces ----------------------------------------------------------------
-
-bool trace_add(struct trace *t, enum traffic traffic, uint64_t line,
-               uint8_t sectors)
-{
-    uint64_t kind = (uint64_t)traffic << 4 | sectors;
-    if (t->n > 0 && sectors == ALL_SECTORS) {
-        uint64_t *last = &t->entries[t->n - 1];
-        uint64_t run = *last >> 8 & 255;
-        if ((*last & 255) == kind && (*last >> 16) + run == line &&
-            run < TRACE_RUN_MAX) {
-            *last += 1 << 8;
-            return true;
-        }
-    }
-    if (t->n == TRACE_MAX)
-        return false;
-    t->entries[t->n++] = line << 16 | 1 << 8 | kind;
-    return true;
 }
 
 // ---- L2 --------------------------------------------------------------------
@@ -71,7 +29,8 @@ bool l2_open(struct l2 *l2, uint64_t nbytes, unsigned fetch_bytes)
     if (l2->nways < 1 || l2->nways > L2_WAYS)
         l2->nways = l2->nways ? L2_WAYS : 1;
     l2->fetch_sectors = fetch_bytes >= 64 ? 2 : 1;
-    l2->sets = calloc(UINT64_C(1) << bits, sizeof *l2->sets);
+    l2->sets = aligned_alloc(64, sizeof *l2->sets << bits);
+    l2_flush(l2);
     return l2->sets != NULL;
 }
 
@@ -87,11 +46,6 @@ void l2_flush(struct l2 *l2)
         memset(l2->sets, 0, sizeof *l2->sets << l2->set_bits);
 }
 
-static unsigned bits_of(unsigned sectors)
-{
-    return (unsigned)__builtin_popcount(sectors);
-}
-
 // The way that must make room.
 static unsigned next_victim(struct l2_set *set, unsigned nways)
 {
@@ -104,24 +58,45 @@ static unsigned next_victim(struct l2_set *set, unsigned nways)
     return turn;
 }
 
+static struct l2_set *set_of(const struct l2 *l2, uint64_t line)
+{
+    uint64_t sets = UINT64_C(1) << l2->set_bits;
+    return &l2->sets[cache_fold(line, l2->set_bits) & (sets - 1)];
+}
+
+// A bit for each way that has the tag.
+static unsigned ways_with(const struct l2_set *set, uint16_t tag)
+{
+    static const l2_tags BIT[2] = {
+        {1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7},
+        {1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15}};
+    l2_tags same = ((l2_tags)(set->tags[0] == tag) & BIT[0]) |
+                   ((l2_tags)(set->tags[1] == tag) & BIT[1]);
+    uint64_t halves[2];
+    memcpy(halves, &same, sizeof halves);
+    uint64_t all = halves[0] | halves[1];
+    all |= all >> 32;
+    return (uint16_t)(all | all >> 16);
+}
+
 // The state of the line, which is there afterwards; a line that had to go
 // writes what is dirty.
 static uint8_t *l2_line(struct l2 *l2, uint64_t line, struct l2_counts *n)
 {
-    uint64_t which = fold(line, l2->set_bits) & ((UINT64_C(1) << l2->set_bits) - 1);
-    struct l2_set *set = &l2->sets[which];
-    uint32_t tag = (uint32_t)(line >> l2->set_bits);
-    unsigned hits = 0;
-    for (unsigned i = 0; i < L2_WAYS; i++)
-        hits |= (unsigned)(set->tags[i] == tag) << i;
+    struct l2_set *set = set_of(l2, line);
+    // Sixteen bits are enough: lines with the same tag and set lie 4 MiB times
+    // 65536 apart, and such a pair would only make a false hit.
+    uint64_t upper = line >> l2->set_bits;
+    uint16_t tag = (uint16_t)(upper ^ upper >> 16);
+    unsigned hits = ways_with(set, tag);
     if (hits) {
         unsigned way = (unsigned)__builtin_ctz(hits);
         set->again |= (uint16_t)(1u << way);
         return &set->state[way];
     }
     unsigned way = next_victim(set, l2->nways);
-    n->written_sectors += bits_of(set->state[way] >> 4);
-    set->tags[way] = tag;
+    n->written_sectors += cache_sectors(set->state[way] >> 4);
+    set->tags[way / 8][way % 8] = tag;
     set->state[way] = 0;
     return &set->state[way];
 }
@@ -139,10 +114,10 @@ static void l2_access(struct l2 *l2, uint64_t line, unsigned traffic,
 {
     uint8_t *state = l2_line(l2, line, n);
     unsigned there = *state & ALL_SECTORS, missing = sectors & ~there;
-    n->hit_sectors += bits_of(sectors & there);
+    n->hit_sectors += cache_sectors(sectors & there);
     if (traffic != TRAFFIC_WRITE && missing) {
         unsigned fetch = fetched(l2, missing) & ~there;
-        n->read_sectors += bits_of(fetch);
+        n->read_sectors += cache_sectors(fetch);
         *state |= (uint8_t)fetch;
     }
     *state |= (uint8_t)sectors;
@@ -156,6 +131,8 @@ void l2_feed(struct l2 *l2, const struct trace *t, struct l2_counts *n)
     for (unsigned i = 0; i < t->n; i++) {
         uint64_t entry = t->entries[i], line = entry >> 16;
         unsigned traffic = entry >> 4 & 3, sectors = entry & ALL_SECTORS;
+        if (i + PREFETCH < t->n)
+            __builtin_prefetch(set_of(l2, t->entries[i + PREFETCH] >> 16), 1);
         for (uint64_t run = entry >> 8 & 255; run > 0; run--)
             l2_access(l2, line++, traffic, sectors, &sum);
     }

@@ -2,11 +2,19 @@
 // for those nothing else need look at the lanes one by one.
 #include "access.h"
 
+// The one loop that every access of every warp pays for.
+#ifdef __x86_64__
+#define BOTH_BUILDS __attribute__((target_clones("avx2", "default")))
+#else
+#define BOTH_BUILDS
+#endif
+
+BOTH_BUILDS
 static bool is_affine32(const uint64_t *addr, uint64_t stride)
 {
     uint64_t differ = 0;
-    for (uint64_t i = 0; i < LANES; i++)
-        differ |= addr[i] ^ (addr[0] + i * stride);
+    for (int i = 1; i < LANES; i++)
+        differ |= addr[i] ^ (addr[i - 1] + stride);
     return differ == 0;
 }
 
@@ -43,8 +51,9 @@ static void span_any(struct shape *s, const struct mem_access *a)
 struct shape access_shape(const struct mem_access *a)
 {
     uint32_t mask = a->mask;
-    struct shape s = {.lanes = (uint32_t)__builtin_popcount(mask),
-                      .nbytes = a->nbytes};
+    struct shape s = {.nbytes = a->nbytes, .lanes = LANES};
+    if (mask != UINT32_MAX)
+        s.lanes = (uint32_t)__builtin_popcount(mask);
     bool prefix = (mask & (mask + 1)) == 0;
     uint64_t stride = s.lanes > 1 ? a->addr[1] - a->addr[0] : 0;
     if (prefix && is_affine(a->addr, s.lanes, stride)) {

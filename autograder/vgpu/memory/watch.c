@@ -45,7 +45,7 @@ static void count_line(const struct event *e, struct block_state *block,
 {
     if (e->access->kind == ACCESS_LOAD && !e->site->past_l1) {
         uint8_t hit = l1_read(&block->l1, line, sectors);
-        e->worker->counters.l1_hit_sectors += (unsigned)__builtin_popcount(hit);
+        e->worker->counters.l1_hit_sectors += cache_sectors(hit);
         sectors &= (uint8_t)~hit;
         if (!sectors)
             return;
