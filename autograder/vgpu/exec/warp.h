@@ -6,7 +6,7 @@
 // operand is. All rows of a function lie in one frame; an operand is the byte
 // offset of its row in the frame.
 //
-//   frame  | scratch | specials | constants | registers |
+//   frame  | scratch | registers | constants, specials, temporaries |
 //
 // How values lie in a row:
 //   .pred          32 words, each 0 or 0xffffffff, nothing else
@@ -25,9 +25,10 @@ struct warp;
 struct inst;
 struct block;
 struct worker;
+struct warp_control;
 
 // Executes one instruction and returns the one to go on with, or NULL when
-// the path cannot go on now (it blocked, ended or faulted: see control.h).
+// the path cannot go on now (it blocked, ended or faulted: see warp->stop).
 // The operands of `inst` were checked when it was decoded.
 typedef const struct inst *handler(struct warp *, const struct inst *);
 
@@ -50,13 +51,12 @@ static inline enum rounding flags_rounding(unsigned flags)
     return (enum rounding)(flags >> 2 & 7);
 }
 
-// One decoded instruction: a cache line. d, a, b, c, d2 and guard are byte
-// offsets of rows in the frame. d2 is the second destination (`d|p`), a row
-// nobody reads when none is written.
+// One decoded instruction: a cache line. d, a, b, c, e and d2 are byte offsets
+// of rows in the frame: d the destination, a, b, c, e the sources, d2 the
+// second destination (`d|p`), a row that nobody reads when there is none.
 struct inst {
     handler *fn[2];          // [0]: all 32 lanes active; [1]: lanes of mask
-    uint32_t d, a, b, c, d2;
-    uint32_t guard;
+    uint32_t d, a, b, c, e, d2;
     int64_t imm;             // address offset, comparison, ...: as op defines
     const struct ptx_inst *src;
     uint32_t id;             // src->id, or the sentinel of hidden ones
@@ -65,18 +65,70 @@ struct inst {
 };
 _Static_assert(sizeof(struct inst) == 64, "one cache line");
 
-// What a handler may use of a warp. Everything else: see control.h.
+// Reports why a path stopped, to the loop in warp.c.
+enum stop { STOP_NONE, STOP_PATH, STOP_YIELD, STOP_FAULT };
+
+// What a handler sees of its warp. Paths, joins and barriers: control.h.
 struct warp {
     uint8_t *frame;           // rows of the running function
     uint32_t mask;            // lanes that execute this instruction
     uint32_t partial;         // 0 when mask is ALL_LANES, else 1: index of fn[]
     const uint32_t *mask_row; // the same by lane: 0 or 0xffffffff
-    struct warp_state *state; // control.h
+
+    // Counted by the loop: active lanes in the low half, lanes that a branch
+    // has switched off in the high half; hidden instructions are taken back.
+    uint64_t tally;
+    uint64_t hidden, hidden_tally, guarded_off;
+    struct count *counts;     // by inst.id, or NULL
+
+    // Memory (access.c). The extent is the last one that memory_extent gave.
+    uint64_t extent_lo, extent_hi;
+    uint8_t *shared, *local;
+    uint32_t shared_bytes, local_bytes; // local: a lane's
+    const uint8_t *params;    // of the kernel
+    uint32_t param_bytes;
+    uint32_t past_barrier;    // lanes that went past one that others wait at
+    bool watched;             // launch->watcher has an access callback
+    bool shares_memory;       // with warps on other host threads
+    bool switches;            // let another warp run after a memory operation
+    bool polled;              // read what another thread may change, see spin
+    uint32_t spins;           // back-edges since, without any progress
+
+    enum stop stop;
+    struct block *block;
+    struct worker *worker;
+    struct warp_control *control;
+    uint32_t index;           // in the block
+};
+
+struct count {
+    uint64_t warps, lanes;
 };
 
 static inline void *warp_row(const struct warp *w, uint32_t offset)
 {
     return w->frame + offset;
+}
+
+// The lanes in which a predicate row is true.
+static inline uint32_t row_bits(const uint32_t *row)
+{
+    static const uint32_t bit[WARP_LANES] = {
+        1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,
+        1u << 7,  1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13,
+        1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20,
+        1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27,
+        1u << 28, 1u << 29, 1u << 30, 1u << 31};
+    uint32_t bits = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        bits |= row[l] & bit[l];
+    return bits;
+}
+
+static inline void bits_row(uint32_t *row, uint32_t bits)
+{
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        row[l] = -(bits >> l & 1);
 }
 
 // ---- the opcode table ------------------------------------------------------
