@@ -2,21 +2,27 @@
 # plain and for AVX2 with FMA; code_new takes what the CPU can run.
 
 exec_dir      := autograder/vgpu/exec
+exec_obj      := $(B)/obj/$(exec_dir)
 exec_handlers := $(wildcard $(addprefix $(exec_dir)/,arith_*.c convert.c \
-                 compare.c move.c ops.c))
+                 compare.c move.c access.c ops.c))
 exec_CFLAGS   := -O3 -fno-strict-aliasing -fno-math-errno -fno-trapping-math
 exec_avx2     :=
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
-exec_avx2     := $(patsubst $(exec_dir)/%.c,$(B)/obj/$(exec_dir)/avx2/%.o,\
-                 $(exec_handlers))
+exec_avx2     := $(exec_handlers:$(exec_dir)/%.c=$(exec_obj)/avx2/%.o)
 endif
 
-$(foreach f,$(wildcard $(exec_dir)/*.c),\
-  $(eval $(basename $(notdir $(f)))_CFLAGS := $(exec_CFLAGS)))
+$(exec_obj)/%.o: $(exec_dir)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(exec_CFLAGS) -c -o $@ $<
 
-$(B)/obj/$(exec_dir)/avx2/%.o: $(exec_dir)/%.c
+$(exec_obj)/avx2/%.o: $(exec_dir)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(exec_CFLAGS) -mavx2 -mfma -mf16c -DEXEC_AVX2 \
 	    -c -o $@ $<
 
 exec_OBJECTS = $(call objects,$(exec_dir)) $(exec_avx2)
+
+# Tests and the benchmark run PTX from its text to its result.
+exec_TEST_OBJECTS = $(exec_OBJECTS) $(module_OBJECTS) $(memory_OBJECTS) \
+                    $(call objects,autograder/tests/exec/support)
+exec_TEST_LIBS    = $(module_LIBS) -lm

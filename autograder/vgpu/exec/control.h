@@ -47,6 +47,7 @@ struct function {
     uint32_t param_stride;
     struct call_site *calls;
     uint32_t ncalls;
+    uint32_t *start;      // decoded instruction of each ptx_inst, and the end
 };
 
 // Where a call's arguments and results lie in the caller's parameters.
@@ -57,6 +58,14 @@ struct call_site {
 };
 enum { ANY_FUNC = 0xffffffff };
 
+// The variable that param_at[k] places.
+static inline const struct ptx_var *function_param(const struct function *f,
+                                                   uint32_t k)
+{
+    return k < f->src->nparams ? &f->src->params[k]
+                               : &f->src->call_params[k - f->src->nparams];
+}
+
 struct code {
     const struct module *module;
     const struct gpu_model *gpu;
@@ -66,10 +75,11 @@ struct code {
     bool calls_functions;
 };
 
-// Row of the opcode table for a dotted opcode, or -1; *flags: its F_* bits.
-int opcode_find(const char *opcode, uint16_t *flags);
-// Whether a dotted opcode has a modifier ("volatile").
-bool opcode_has(const char *opcode, const char *modifier);
+// First row of the opcode table, from `from` on, that matches a dotted opcode,
+// or -1; *flags: its F_* bits.
+int opcode_find(const char *opcode, int from, uint16_t *flags);
+// Whether a dotted opcode has a modifier, or several in sequence ("min.s32").
+bool opcode_has(const char *opcode, const char *modifiers);
 
 // ---- special.c --------------------------------------------------------------
 
@@ -82,7 +92,7 @@ enum special {
     SPECIAL_SMID, SPECIAL_NSMID, SPECIAL_GRIDID, SPECIAL_WARP_SZ,
     SPECIAL_LANEMASK_EQ, SPECIAL_LANEMASK_LT, SPECIAL_LANEMASK_LE,
     SPECIAL_LANEMASK_GT, SPECIAL_LANEMASK_GE,
-    SPECIAL_STATIC_SHARED, SPECIAL_TOTAL_SHARED, SPECIAL_DYNAMIC_SHARED,
+    SPECIAL_TOTAL_SHARED, SPECIAL_DYNAMIC_SHARED,
     SPECIAL_ENVREG1, SPECIAL_ENVREG2,
     // Read when executed:
     SPECIAL_CLOCK, SPECIAL_CLOCK_HI, SPECIAL_CLOCK64,
@@ -135,6 +145,7 @@ struct path {
     struct join *join;        // the innermost
     uint32_t members;         // AT_SYNC: the lanes it waits for
     uint32_t barrier;         // AT_BARRIER: its number
+    uint32_t threads;         // AT_BARRIER: that take part; 0: all
 };
 
 enum warp_status { WARP_READY, WARP_AT_BARRIER, WARP_DONE, WARP_STUCK };
@@ -147,69 +158,105 @@ struct warp_control {
     struct path paths[WARP_LANES];
     struct frame *kernel_frame;
     uint32_t active_row[WARP_LANES], guard_row[WARP_LANES];
-    uint32_t barrier;         // AT_BARRIER: which
     uint64_t branches, divergent;
 };
 
-void warp_start(struct warp_control *, struct block *, uint32_t live);
-// Runs until the warp blocks, ends, yields or has executed `n` instructions;
-// adds what it did to the worker. Returns instructions executed.
-uint64_t warp_run(struct warp_control *, uint64_t n);
-// The block's barrier opened: every path that waits there goes on.
-void warp_pass_barrier(struct warp_control *, uint32_t barrier);
-void warp_drop(struct warp_control *); // frees joins and frames of a fault
+// ---- path.c: lanes that go together, and where they meet again ---------------
 
+// Makes a warp ready to run `live` lanes of the kernel. Its kernel_frame is
+// there, with the rows that do not change from block to block filled.
+void warp_start(struct warp_control *, uint32_t live);
+// Drops paths, joins and frames of a warp that will not go on.
+void warp_drop(struct warp_control *);
+struct frame *frame_for_kernel(struct warp *, const struct function *);
+void path_free_pools(struct worker *, uint32_t nfunctions);
+
+// The handlers' side. All that return an instruction return what the warp goes
+// on with, or NULL with w->stop set when the current path cannot.
 void path_set_mask(struct warp *, uint32_t mask);
-// The current path's lanes end (exit), or wait; returns NULL for handlers.
-const struct inst *path_exit(struct warp *, uint32_t lanes);
+struct path *path_current(struct warp *);
+// Parts the current path: `taken` lanes go to `target`, the others to `next`;
+// they meet at `meet`, unless that is NULL.
+const struct inst *path_split(struct warp *, uint32_t taken,
+                              const struct inst *target,
+                              const struct inst *next, const struct inst *meet);
+// The current path is at a join instruction.
+const struct inst *path_meet(struct warp *, const struct inst *);
+const struct inst *path_call(struct warp *, const struct inst *,
+                             const struct function *);
+const struct inst *path_return(struct warp *, const struct inst *);
+const struct inst *path_exit(struct warp *);
+// The current path waits in instruction i.
 const struct inst *path_wait(struct warp *, const struct inst *,
                              enum path_state);
-void path_settle(struct warp_control *, struct join *);
-// When nothing is ready: frees lanes from joins that wait for blocked ones.
-bool warp_release(struct warp_control *, bool for_barrier);
+// Others may go first, other paths of the warp, too: it spins (STOP_SPIN), or
+// the schedule says so (STOP_SWITCH). It goes on at `next`.
+const struct inst *path_yield(struct warp *, const struct inst *next,
+                              enum stop why);
+
+// The scheduler's side. Picks a path that is ready; false when none is.
+bool path_pick(struct warp_control *);
+// Lets the lanes of the innermost join that waits go on alone, because those
+// that they wait for are blocked (or spin). False when no lane waits.
+bool path_release(struct warp_control *, bool past_barrier);
 
 // ---- sync.c ------------------------------------------------------------------
 
-// Runs a warp's .sync instructions whose lanes have all come.
+// Executes .sync instructions all of whose lanes have come; true if any was.
 bool sync_complete(struct warp_control *);
-// A warp-level instruction or access by lanes that went past a barrier.
+// A memory, barrier or .sync instruction by lanes that went past a barrier at
+// which others of their block wait: reports it.
 void sync_past_barrier(struct warp *, const struct inst *);
+
+// ---- warp.c ------------------------------------------------------------------
+
+// Runs a ready warp until it waits, ends, yields, or has executed `n`
+// instructions, and sets its status; adds what it did to its worker. Returns
+// the instructions executed.
+uint64_t warp_run(struct warp_control *, uint64_t n);
 
 // ---- block.c -----------------------------------------------------------------
 
 enum { BARRIERS = 16 };
 
+// One generation of a named barrier.
 struct barrier {
-    uint32_t warps;           // arrived, whether they wait or not
+    uint32_t arrived;         // warps, whether they wait or not
     uint32_t waiting;
-    uint32_t expected;        // warps; 0: all of the block
-    const struct inst *first; // that arrived in this generation
-    bool aligned;             // .sync of another pc is a mistake
-    uint32_t red_popc;
-    bool red_and, red_or;
-    bool red_result_valid;
-    uint32_t last_popc;       // of the generation that has just opened
-    bool last_and, last_or;
+    uint32_t threads;         // that take part; 0: all of the block
+    const struct inst *first; // that arrived
+    uint32_t popc;            // bar.red, over the lanes that arrived
+    bool all, any;
 };
 
 struct block {
     struct block_view view;   // first
     struct worker *worker;
-    bool used;
-    uint32_t nwarps, nlive;   // warps; not yet ended
-    uint32_t nready;
-    uint32_t turn;            // where the round robin stands
-    struct warp_control *warps;
-    uint8_t *shared, *local;
+    bool active;
+    uint32_t nwarps, nlive;   // warps; those that have not ended
+    struct warp_control **warps;
     uint32_t *order;          // in which warps run
+    uint8_t *shared;
     struct barrier barriers[BARRIERS];
     uint32_t smid;
 };
 
-// What a warp tells its block.
-void block_arrive(struct block *, struct warp_control *);   // waits
-void block_bar_arrive(struct warp *, const struct inst *, uint32_t barrier,
-                      uint32_t threads);
+enum block_result { BLOCK_DONE, BLOCK_SPINS, BLOCK_STUCK, BLOCK_ENDED };
+
+// A slot for blocks of a launch, or NULL when memory is exhausted.
+struct block *block_new(struct worker *);
+void block_free(struct block *);
+void block_start(struct block *, uint64_t linear);
+// Runs warps until the block is done, cannot go on (BLOCK_STUCK), its warps
+// only wait for what other blocks do (BLOCK_SPINS), or the launch has ended.
+enum block_result block_run(struct block *);
+// Reports a deadlock: who waits where.
+void block_deadlock(struct block *);
+// A warp waits at the barrier where its paths are; opens it if it is the last.
+void block_arrive(struct block *, struct warp_control *);
+// bar.arrive: counts the warp, which goes on.
+void block_arrive_only(struct warp *, const struct inst *, uint32_t barrier,
+                       uint32_t threads);
 void block_warp_done(struct block *, struct warp_control *);
 
 // ---- launch.c ----------------------------------------------------------------
@@ -219,7 +266,7 @@ struct launch_state {
     struct launch_report *report;
     const struct function *function;
     uint64_t nblocks;
-    uint32_t *order;          // SCHEDULE_RANDOM: of blocks, or NULL
+    uint64_t stride, offset;  // SCHEDULE_RANDOM: the order of blocks
     uint32_t dynamic_base;    // offset of dynamic shared memory
     uint32_t shared_bytes, local_bytes, warps_per_block, resident;
     uint64_t workspace;       // of grid.sync: a device address, or 0
@@ -227,7 +274,8 @@ struct launch_state {
     _Atomic uint64_t next_block, executed, progress;
     _Atomic unsigned idle;    // workers that find nothing to go on with
     _Atomic bool ended;       // a fault, or cancelled
-    pthread_mutex_t lock;     // report's fault, print, partial barriers
+    pthread_mutex_t lock;     // the report's fault, print, findings
+    uint8_t *reported;        // by inst.id: a barrier finding was made
     uint64_t started_ns;
 };
 
@@ -238,12 +286,13 @@ struct worker {
     uint64_t executed, lanes, lost, branches, divergent, barriers;
     uint64_t random;
     bool progressed;          // something that others may wait for happened
-    struct block *blocks;     // the resident set of this worker
+    bool worked;              // as above, or a warp did more than spin
+    struct block **blocks;    // the resident set of this worker
     uint32_t nblocks, capacity;
     struct join *free_joins;
-    struct frame *free_frames;
-    uint64_t clock;           // instructions, for %clock
-    uint64_t partial_seen;    // instructions with a finding, by hash
+    struct frame **free_frames; // by function
+    uint64_t clock;           // instructions, for %clock, before this run
+    uint64_t clock_run, clock_left; // of this run: planned, and yet to come
 };
 
 uint64_t random_next(uint64_t *state);
@@ -257,6 +306,11 @@ const struct inst *warp_fault(struct warp *, const struct inst *,
                               enum launch_status, unsigned lane, uint64_t addr,
                               const char *message, ...);
 // Fills who and where of a finding.
+// Tells the watcher of a mistake that a GPU lets pass; once an instruction and
+// launch.
+__attribute__((format(printf, 5, 6)))
+void warp_report(struct warp *, const struct inst *, unsigned lane,
+                 enum finding_kind, const char *message, ...);
 void finding_place(struct finding *, const struct warp *, const struct inst *,
                    unsigned lane);
 // "tile.cu:17", or the PTX line when there is no source line.

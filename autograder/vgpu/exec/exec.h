@@ -1,15 +1,21 @@
 // Executes kernels: warps of 32 lanes in lockstep.
 //
 //   opcodes.def   one row an instruction form: handler, pipe, coverage
-//   decode.c      struct ptx_inst -> fixed-size instruction, operands as rows
-//   arith_*.c     handlers, by family (integer, float, half, convert, ...)
-//   access.c      loads, stores, atomics
-//   control.c     branches, reconvergence, calls, exits
-//   sync.c        barriers, votes, shuffles
+//   match.c       an opcode's row in that table
+//   decode.c      struct ptx_inst -> fixed-size instruction, operands as rows;
+//                 decode_family.c, decode_memory.c, decode_control.c
+//   arith_*.c     handlers, by family (integer, logic, float, half)
+//   compare.c     set, setp, selp; convert.c cvt; move.c mov, cvta
+//   access.c      loads and stores; atomic.c atomics
+//   path.c        lanes that go together, where they meet again
+//   control.c     handlers of branches, calls, exits
+//   sync.c        handlers of barriers, votes, shuffles
 //   warp.c        the dispatch loop
 //   block.c       warps of a block, shared memory, who waits where
 //   launch.c      blocks over worker threads, resident sets
-//   print.c       device printf, assert
+//   special.c     special registers
+//   fault.c       what ends a launch, and whose fault it was
+//   print.c       device printf, assert; heap.c device malloc
 //
 // The kernel is untrusted: no instruction may touch host memory outside the
 // windows of memory.h, and every launch ends by its instruction budget.
@@ -30,6 +36,13 @@ struct code; // decoded once, for all devices
 // faults when it is reached, naming itself.
 struct code *code_new(const struct module *, const struct gpu_model *);
 void code_free(struct code *);
+
+// What a pointer to module->funcs[index] is, for initial values of variables.
+#define VGPU_FUNC_BASE UINT64_C(0x7c0300000000)
+static inline uint64_t code_func_address(uint32_t index)
+{
+    return VGPU_FUNC_BASE + UINT64_C(16) * index;
+}
 
 // Rows of the opcode table, for the coverage page and the golden test.
 struct opcode_row {
@@ -80,6 +93,9 @@ struct watcher {
     void (*block_begin)(void *self, struct block_view *);
     // Returns the lanes that must not perform the access (0 as a rule).
     uint32_t (*access)(void *self, struct warp_view *, const struct mem_access *);
+    // The executor found a mistake that a GPU lets pass, such as a barrier
+    // that not all threads reach. One at a time, in no order between workers.
+    void (*found)(void *self, const struct finding *);
     // A whole block passed bar.sync.
     void (*barrier)(void *self, struct block_view *);
     void (*block_end)(void *self, struct block_view *);

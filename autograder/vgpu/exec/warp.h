@@ -66,7 +66,7 @@ struct inst {
 _Static_assert(sizeof(struct inst) == 64, "one cache line");
 
 // Reports why a path stopped, to the loop in warp.c.
-enum stop { STOP_NONE, STOP_PATH, STOP_YIELD, STOP_FAULT };
+enum stop { STOP_NONE, STOP_PATH, STOP_SPIN, STOP_SWITCH, STOP_FAULT };
 
 // What a handler sees of its warp. Paths, joins and barriers: control.h.
 struct warp {
@@ -79,6 +79,7 @@ struct warp {
     // has switched off in the high half; hidden instructions are taken back.
     uint64_t tally;
     uint64_t hidden, hidden_tally, guarded_off;
+    uint64_t left;            // instructions until the loop ends
     struct count *counts;     // by inst.id, or NULL
 
     // Memory (access.c). The extent is the last one that memory_extent gave.
@@ -93,6 +94,7 @@ struct warp {
     bool switches;            // let another warp run after a memory operation
     bool polled;              // read what another thread may change, see spin
     uint32_t spins;           // back-edges since, without any progress
+    uint32_t long_spins;      // back-edges since anything else happened
 
     enum stop stop;
     struct block *block;

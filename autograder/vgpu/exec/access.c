@@ -1,0 +1,207 @@
+// Loads and stores (PTX ISA 9.7.9.8 to 9.7.9.11), an element type a handler.
+#include <string.h>
+
+#include "access.h"
+#include "lanes.h"
+
+static inline unsigned vector_length(const struct inst *i)
+{
+    return i->flags >> ACCESS_VECTOR_SHIFT & ACCESS_VECTOR;
+}
+
+// ---- loads -------------------------------------------------------------------
+
+// Puts a value of `size` bytes in a register's lane.
+static inline __attribute__((always_inline)) void
+put(void *row, unsigned l, const void *from, unsigned size, bool is_signed,
+    bool wide)
+{
+    uint64_t value = 0;
+    memcpy(&value, from, size);
+    if (is_signed && size < 8)
+        value = (uint64_t)((int64_t)(value << (64 - 8 * size)) >>
+                           (64 - 8 * size));
+    if (wide)
+        ((uint64_t *)row)[l] = value;
+    else
+        ((uint32_t *)row)[l] = (uint32_t)value;
+}
+
+static inline __attribute__((always_inline)) void
+load_element(const struct access *a, void *row, unsigned at, unsigned size,
+             bool is_signed, bool wide)
+{
+    if (a->uniform && a->mask == ALL_LANES) {
+        const uint8_t *from = access_pointer(a, 0) + at;
+        uint8_t copy[8];
+        memcpy(copy, from, size);
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            put(row, l, copy, size, is_signed, wide);
+    } else if (a->mask == ALL_LANES && a->stride == 0) {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            put(row, l, a->base + a->offset[l] + at, size, is_signed, wide);
+    } else {
+        for (uint32_t left = a->mask; left; left &= left - 1) {
+            unsigned l = (unsigned)__builtin_ctz(left);
+            put(row, l, access_pointer(a, l) + at, size, is_signed, wide);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void
+load_values(const struct access *a, struct warp *w, const struct inst *i,
+            unsigned size, bool is_signed)
+{
+    const uint32_t rows[4] = {i->d, i->b, i->c, i->e};
+    unsigned n = vector_length(i);
+    bool wide = i->flags & ACCESS_WIDE;
+    if (a->contiguous && n == 1 && size == (wide ? 8 : 4)) {
+        memcpy(warp_row(w, i->d), a->base + a->offset[0],
+               (size_t)WARP_LANES * size);
+        return;
+    }
+    for (unsigned k = 0; k < n; k++) {
+        if (wide)
+            load_element(a, warp_row(w, rows[k]), k * size, size, is_signed,
+                         true);
+        else if (size < 8)
+            load_element(a, warp_row(w, rows[k]), k * size, size, is_signed,
+                         false);
+    }
+}
+
+// Parameters have no address that a lane computes.
+static inline __attribute__((always_inline)) bool
+find_parameter(struct access *a, struct warp *w, const struct inst *i)
+{
+    unsigned space = i->flags & ACCESS_SPACE;
+    if (space < AT_PARAM_HERE)
+        return false;
+    memset(a->offset, 0, sizeof a->offset);
+    a->mask = w->mask;
+    a->contiguous = false;
+    a->uniform = space == AT_PARAM_HERE;
+    if (space == AT_PARAM_HERE) {
+        a->base = (uint8_t *)(uintptr_t)w->params + i->imm;
+        a->stride = 0;
+    } else {
+        const struct frame *f = path_current(w)->frame;
+        a->base = f->params + i->imm;
+        a->stride = f->function->param_stride;
+    }
+    return true;
+}
+
+static inline __attribute__((always_inline)) const struct inst *
+load(struct warp *w, const struct inst *i, unsigned size, bool is_signed)
+{
+    struct access a;
+    unsigned nbytes = size * vector_length(i);
+    enum access_space space = i->flags & ACCESS_SPACE;
+    if (find_parameter(&a, w, i)) {
+        load_values(&a, w, i, size, is_signed);
+        return i + 1;
+    }
+    access_addresses(&a, w, i);
+    w->polled |= (i->flags & ACCESS_POLL) != 0;
+    for (uint32_t left = w->mask; left;) {
+        uint32_t lanes = left;
+        if ((i->flags & ACCESS_SPACE) == AT_GENERIC)
+            lanes = access_group(&a, w, left, &space);
+        left &= ~lanes;
+        if (!access_check(&a, w, i, space, lanes, nbytes, ACCESS_LOAD))
+            return NULL;
+        load_values(&a, w, i, size, is_signed);
+    }
+    return access_done(w, i);
+}
+
+// ---- stores ------------------------------------------------------------------
+
+static inline __attribute__((always_inline)) void
+store_element(const struct access *a, const void *row, unsigned at,
+              unsigned size, bool wide)
+{
+    const uint8_t *from = row;
+    size_t step = wide ? 8 : 4;
+    if (a->mask == ALL_LANES && a->stride == 0) {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            memcpy(a->base + a->offset[l] + at, from + l * step, size);
+        return;
+    }
+    for (uint32_t left = a->mask; left; left &= left - 1) {
+        unsigned l = (unsigned)__builtin_ctz(left);
+        memcpy(access_pointer(a, l) + at, from + l * step, size);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+store_values(const struct access *a, struct warp *w, const struct inst *i,
+             unsigned size)
+{
+    const uint32_t rows[4] = {i->b, i->c, i->e, i->d};
+    unsigned n = vector_length(i);
+    bool wide = i->flags & ACCESS_WIDE;
+    if (a->contiguous && n == 1 && size == (wide ? 8 : 4)) {
+        memcpy(a->base + a->offset[0], warp_row(w, i->b),
+               (size_t)WARP_LANES * size);
+        return;
+    }
+    for (unsigned k = 0; k < n; k++)
+        store_element(a, warp_row(w, rows[k]), k * size, size, wide);
+}
+
+static inline __attribute__((always_inline)) const struct inst *
+store(struct warp *w, const struct inst *i, unsigned size)
+{
+    struct access a;
+    unsigned nbytes = size * vector_length(i);
+    enum access_space space = i->flags & ACCESS_SPACE;
+    if (space == AT_PARAM_HERE)
+        return warp_fault(w, i, LAUNCH_ILLEGAL_INSTRUCTION,
+                          (unsigned)__builtin_ctz(w->mask), 0,
+                          "writes to a parameter of the kernel");
+    if (find_parameter(&a, w, i)) {
+        store_values(&a, w, i, size);
+        return i + 1;
+    }
+    access_addresses(&a, w, i);
+    for (uint32_t left = w->mask; left;) {
+        uint32_t lanes = left;
+        if ((i->flags & ACCESS_SPACE) == AT_GENERIC)
+            lanes = access_group(&a, w, left, &space);
+        left &= ~lanes;
+        if (!access_check(&a, w, i, space, lanes, nbytes, ACCESS_STORE))
+            return NULL;
+        store_values(&a, w, i, size);
+    }
+    if (space != AT_LOCAL) {
+        w->polled = false;
+        w->spins = 0;
+        w->worker->progressed = true;
+    }
+    return access_done(w, i);
+}
+
+// ---- the handlers ------------------------------------------------------------
+
+#define BOTH_FORMS(NAME, CALL)                                                 \
+    HANDLER(NAME, full)                                                        \
+    {                                                                          \
+        return CALL;                                                           \
+    }                                                                          \
+    HANDLER(NAME, some)                                                        \
+    {                                                                          \
+        return CALL;                                                           \
+    }
+BOTH_FORMS(ld_u8, load(w, i, 1, false))
+BOTH_FORMS(ld_s8, load(w, i, 1, true))
+BOTH_FORMS(ld_u16, load(w, i, 2, false))
+BOTH_FORMS(ld_s16, load(w, i, 2, true))
+BOTH_FORMS(ld_u32, load(w, i, 4, false))
+BOTH_FORMS(ld_s32, load(w, i, 4, true))
+BOTH_FORMS(ld_b64, load(w, i, 8, false))
+BOTH_FORMS(st_b8, store(w, i, 1))
+BOTH_FORMS(st_b16, store(w, i, 2))
+BOTH_FORMS(st_b32, store(w, i, 4))
+BOTH_FORMS(st_b64, store(w, i, 8))
