@@ -217,6 +217,10 @@ void expect_text(const char *what, const char *actual, size_t capacity,
 // on; after each the judge fails the test on the checker's first finding. The
 // body only makes calls and expects right values: nothing else is needed.
 
+// Fails when device memory that the submission allocated was not freed. The
+// last line of a body: it ends the submission's program.
+void expect_no_leaks(void);
+
 // ---- counter tests, and check tests: always on the virtual GPU ----------------
 
 // Launches of the last call, in order. Valid until the next call.

@@ -1,6 +1,8 @@
 // Counters of the last call, and who wrote its outputs.
 #include "running.h"
 
+#include <stdlib.h>
+
 static void demand_counters(void)
 {
     if (running.purpose != FOR_COUNTERS && running.purpose != FOR_CHECKS)
@@ -74,4 +76,22 @@ void expect_written_by_kernel(struct buffer *buffer, size_t nbytes)
         failed("a kernel stored %llu of the %zu bytes of %s%s",
                (unsigned long long)w.kernel, nbytes, held_of(buffer)->name,
                w.host ? "; the rest was copied there by the host" : "");
+}
+
+void expect_no_leaks(void)
+{
+    struct vgpu *vgpu = session_vgpu(session_of(SUBMISSION));
+    struct finding *found = NULL, first;
+    unsigned n = 0;
+    if (!vgpu || running.purpose != FOR_CHECKS)
+        machine_failed("leaks are looked for in check tests only");
+    session_end_worker(session_of(SUBMISSION));
+    running.broken = true;
+    if (vgpu_wait_idle(vgpu) || vgpu_findings(vgpu, &found, &n))
+        machine_failed("the virtual GPU does not answer");
+    if (n)
+        first = found[0];
+    free(found);
+    if (n)
+        failed_by_finding(&first);
 }

@@ -32,18 +32,10 @@ struct timed_call {
 
 // ---- describing a call --------------------------------------------------------------
 
-static float value_at(uint64_t seed, size_t i)
-{
-    uint64_t z = seed + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    z ^= z >> 32;
-    return (float)(int32_t)(z & 0xffffff) * 0x1p-23f - 1.0f;
-}
-
 float timed_value(const struct timed_call *c, unsigned k, size_t i)
 {
     // Asked while a measurement runs, so never by a jump: NaN is never right.
-    return k < c->narrays && i < c->arrays[k].n ? value_at(c->arrays[k].seed, i)
+    return k < c->narrays && i < c->arrays[k].n ? random_at(c->arrays[k].seed, i)
                                                 : NAN;
 }
 
@@ -69,16 +61,10 @@ void timed_prepare(struct timed_call *c, const char *symbol)
     c->prepare = symbol;
 }
 
-static void fill(const struct array *a)
+static int fill(struct array *a)
 {
-    float *chunk = room(CHUNK * sizeof *chunk);
-    for (size_t at = 0; at < a->n; at += CHUNK) {
-        size_t n = a->n - at < CHUNK ? a->n - at : CHUNK;
-        for (size_t i = 0; i < n; i++)
-            chunk[i] = value_at(a->seed, at + i);
-        if (buffer_write(a->buffer, at * sizeof *chunk, chunk, n * sizeof *chunk))
-            machine_failed("a timed input could not be written");
-    }
+    a->seed = random_bits();
+    return buffer_random(a->buffer, a->seed);
 }
 
 static struct array *add_array(struct timed_call *c, const char *name, size_t n,
@@ -88,21 +74,28 @@ static struct array *add_array(struct timed_call *c, const char *name, size_t n,
     if (c->narrays == MAX_ARRAYS)
         machine_failed("a timed call has more than %d arrays", MAX_ARRAYS);
     struct array *a = &c->arrays[c->narrays++];
-    *a = (struct array){.seed = random_bits(), .n = n};
+    *a = (struct array){.n = n};
     a->buffer = host ? host_output(name, nbytes) : device_output(name, nbytes);
     c->device_bytes += host ? 0 : (double)nbytes;
     timed_argument(c, PTR(a->buffer));
     return a;
 }
 
+static void add_input(struct timed_call *c, const char *name, size_t n, bool host)
+{
+    struct array *a = add_array(c, name, n, host);
+    if (fill(a))
+        machine_failed("%s could not be written: the device failed", name);
+}
+
 void timed_input(struct timed_call *c, const char *name, size_t n)
 {
-    fill(add_array(c, name, n, false));
+    add_input(c, name, n, false);
 }
 
 void timed_host_input(struct timed_call *c, const char *name, size_t n)
 {
-    fill(add_array(c, name, n, true));
+    add_input(c, name, n, true);
 }
 
 static void add_output(struct timed_call *c, const char *name, size_t n,
@@ -140,6 +133,19 @@ struct timed_side {
 static bool right(const struct timed_call *c, size_t i, float actual)
 {
     return element_right(actual, c->element(c, i), c->tolerance);
+}
+
+// New values in all inputs, so that no earlier answer is right again.
+static bool refresh(void *self)
+{
+    const struct timed_side *side = self;
+    for (unsigned k = 0; k < side->n; k++)
+        for (unsigned i = 0; i < side->timed[k].narrays; i++) {
+            struct array *a = &side->timed[k].arrays[i];
+            if (a != side->timed[k].output && fill(a))
+                return false;
+        }
+    return true;
 }
 
 static bool verify(void *self, const struct sample *samples, unsigned nsamples)
@@ -215,6 +221,7 @@ static struct timed timed_of(struct timed_side *side, struct session *session,
                           .calls = side->calls, .outputs = side->outputs,
                           .noutputs = side->n, .element_bytes = sizeof(float),
                           .least_bytes = bytes > (256 << 20) ? bytes : 0,
+                          .refresh = refresh,
                           .verify = judged ? verify : NULL,
                           .verify_all = judged ? verify_all : NULL,
                           .self = side};

@@ -372,6 +372,11 @@ int session_restart(struct session *s, char *message)
     return -1;
 }
 
+void session_end_worker(struct session *s)
+{
+    session_kill(s, CALL_EXITED, "the worker was ended by the grader");
+}
+
 void session_close(struct session *s)
 {
     if (!s)

@@ -85,6 +85,9 @@ bool session_copies(const struct session *);
 struct vgpu *session_vgpu(struct session *);
 // Starts worker and device server again (after a crash), buffers kept.
 int session_restart(struct session *, char *message);
+// Ends the worker alone, so that the device server tells what it leaked;
+// calls fail until session_restart.
+void session_end_worker(struct session *);
 
 // ---- buffers -------------------------------------------------------------
 

@@ -198,10 +198,10 @@ START_TEST(trip_runs_on_the_gpu)
 }
 END_TEST
 
-// A check test: the checker also tells memory that is not given back.
 START_TEST(trip_cleans_up)
 {
     expect_trip(1024);
+    expect_no_leaks();
 }
 END_TEST
 

@@ -60,6 +60,11 @@ const char *session_gpu_name(const struct session *s)
     return "NVIDIA Double";
 }
 
+void session_end_worker(struct session *s)
+{
+    s->functions = NULL;
+}
+
 struct vgpu *session_vgpu(struct session *s)
 {
     return s->options.target == TARGET_VIRTUAL ? &s->vgpu : NULL;
@@ -107,6 +112,14 @@ int buffer_fill(struct buffer *b, int byte)
     return 0;
 }
 
+int buffer_random(struct buffer *b, uint64_t seed)
+{
+    float *to = (float *)b->bytes;
+    for (size_t i = 0; i < b->nbytes / sizeof *to; i++)
+        to[i] = random_at(seed, i);
+    return 0;
+}
+
 bool buffer_writers(struct buffer *b, struct writers *w)
 {
     *w = (struct writers){.kernel = b->written ? b->nbytes : 0};
@@ -135,6 +148,8 @@ void session_call(struct session *s, const struct call *call, struct outcome *o)
 
 static bool sound(const struct timed *t)
 {
+    if (t->refresh && !t->refresh(t->self))
+        return false;
     for (unsigned i = 0; i < t->ncalls; i++) {
         struct outcome o = {0};
         uint64_t index = 3;
@@ -163,6 +178,11 @@ void time_ratio(const struct timed *baseline, const struct timed *submission,
 int vgpu_set_schedule(struct vgpu *v, enum schedule schedule, uint64_t seed)
 {
     double_schedules++;
+    return 0;
+}
+
+int vgpu_wait_idle(struct vgpu *v)
+{
     return 0;
 }
 
