@@ -199,8 +199,6 @@ void child_read(struct child *child, const struct grader *grader,
         return;
     }
     const char *why = text_of(json, "reason");
-    if (!why)
-        why = text_of(json, "message");
     snprintf(verdict->reason, sizeof verdict->reason, "%s",
              why ? why : "the grader could not grade it");
     grade->reason = verdict->reason;

@@ -61,12 +61,14 @@ END_TEST
 START_TEST(test_a_failed_regrade_replaces_nothing)
 {
     int status = shell(SCRATCH
-                       "hand_in ada 'SCORE 80'; grade; hand_in ada CRASH;"
-                       "grade; bin/grade-show; bin/grade-show ada");
+                       "hand_in ada 'SCORE 80'; grade >out; hand_in ada CRASH;"
+                       "grade >out; bin/grade-show; echo; bin/grade-show ada");
     ck_assert_int_eq(status, 0);
-    ck_assert_said("80.00 of 100");
-    ck_assert_said("2 attempts");
-    ck_assert_said("not graded");
+    ck_assert_int_eq(strncmp(said, "ada ", 4), 0);
+    ck_assert_said(" 80.00 of 100");
+    ck_assert_said("2 attempts\n\nada"); // what counts, then the history
+    ck_assert_said("signal 11");
+    ck_assert_ptr_gt(strstr(said, "not graded"), strstr(said, "2 attempts"));
 }
 END_TEST
 
