@@ -4,8 +4,8 @@ worker_OBJECTS = $(call objects,autograder/worker)
 worker_LIBS = -ldl -lm
 worker_inside = $(B)/obj/autograder/worker/inside
 
-$(eval $(call program,keeper,$(worker_inside)/keeper_main.o \
-    $(worker_inside)/filter.o,-lseccomp))
+$(eval $(call program,keeper,$(addprefix $(worker_inside)/,keeper_main.o \
+    filter.o landlock.o),-lseccomp))
 $(eval $(call program,worker,$(addprefix $(worker_inside)/,worker_main.o \
     call.o device.o filter.o),-lseccomp -lffi -ldl))
 
@@ -43,3 +43,18 @@ $(B)/lib/gpu_target.so: $(worker_gpu)/gpu_target.cu \
 	    -gencode arch=compute_90,code=sm_90 \
 	    -gencode arch=compute_75,code=compute_75 \
 	    -o $@ $< $(B)/obj/$(worker_gpu)/gpu_state.o -ldl
+
+# All that a session needs, tried on this machine.
+ifneq ($(wildcard autograder/vgpu/model/gpus.c),)
+$(eval $(call program,session-selftest,\
+    $(B)/obj/autograder/worker/selftest_main.o $$(worker_OBJECTS) \
+    $$(control_OBJECTS) $$(model_OBJECTS),$$(worker_LIBS) -ljansson))
+endif
+ifneq ($(wildcard $(CUDA_HOME)/bin/nvcc),)
+PROGRAMS += $(B)/lib/selftest_submission.so
+endif
+worker_GENCODE = -gencode 'arch=compute_90,code=[sm_90,compute_90]'
+$(B)/lib/selftest_submission.so: autograder/worker/selftest/submission.cu
+	@mkdir -p $(@D)
+	$(CUDA_HOME)/bin/nvcc -O3 -lineinfo -cudart shared -shared \
+	    -Xcompiler -fPIC $(worker_GENCODE) -o $@ $<

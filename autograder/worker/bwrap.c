@@ -123,9 +123,7 @@ static void add_gpu_nodes(struct args *a)
         }
         globfree(&found);
     }
-    add_all(a, "--ro-bind-try", "/sys", "/sys", "--ro-bind-try",
-            "/usr/local/nvidia", "/usr/local/nvidia", "--ro-bind-try",
-            "/usr/lib/wsl", "/usr/lib/wsl", NULL);
+    add_all(a, "--ro-bind-try", "/sys", "/sys", NULL);
 }
 
 static void add_environment(struct args *a, const char *const *env)
@@ -215,6 +213,36 @@ static uint64_t fresh_uid(void)
            ((uint64_t)getpid() * 64 + count++ % 64) % 100000000;
 }
 
+static void allow(struct args *a, const char *path, bool writable)
+{
+    add(a, writable ? "--write" : "--read");
+    add_format(a, "%s", path);
+}
+
+// What namespaces would show, as paths that Landlock allows.
+static void add_paths(struct args *a, const struct cage_options *o)
+{
+    static const char *const always[] = {"/lib", "/lib64", "/lib32", "/usr/lib",
+                                         "/usr/lib64", "/etc/ld.so.cache"};
+    static const char *const tools[] = {"/usr", "/bin", "/sbin",
+                                        "/etc/alternatives"};
+    static const char *const nodes[] = {"/dev/null", "/dev/zero", "/dev/full",
+                                        "/dev/random", "/dev/urandom",
+                                        "/dev/tty", "/proc"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        allow(a, always[i], false);
+    for (size_t i = 0; o->tools && i < sizeof tools / sizeof *tools; i++)
+        allow(a, tools[i], false);
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        allow(a, nodes[i], true);
+    for (unsigned i = 0; i < o->nbinds; i++)
+        allow(a, o->binds[i].host, o->binds[i].writable);
+    if (o->gpu) {
+        allow(a, "/dev", true); // the nodes' own permissions say which
+        allow(a, "/sys", false);
+    }
+}
+
 static void add_keeper(struct args *a, const struct cage_options *o,
                        int status_fd)
 {
@@ -229,8 +257,11 @@ static void add_keeper(struct args *a, const struct cage_options *o,
         (o->isolation == ISOLATION_NAMESPACES && counts_by_namespace()))
         add_limit(a, "--processes", o->max_tasks);
     add_limit(a, "--files", 1024);
-    if (o->isolation == ISOLATION_USER)
+    if (o->isolation == ISOLATION_USER) {
         add_limit(a, "--uid", fresh_uid());
+        add_limit(a, "--offline", 1);
+        add_paths(a, o);
+    }
     add(a, "--");
 }
 

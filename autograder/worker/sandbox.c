@@ -1,4 +1,6 @@
 // Runs one command in a sandbox and keeps what it printed.
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,7 +8,7 @@
 
 #include "cage.h"
 
-enum { MAX_BINDS = 64 };
+enum { MAX_BINDS = 48, MAX_ENVIRONMENT = 64 };
 
 static unsigned list_binds(const struct sandbox_run *r, struct bind *binds)
 {
@@ -16,6 +18,18 @@ static unsigned list_binds(const struct sandbox_run *r, struct bind *binds)
     if (r->scratch) // last, so that it stays writable inside a readable one
         binds[n++] = (struct bind){r->scratch, r->scratch, true};
     return n;
+}
+
+// Without namespaces there is no /tmp of its own: temporary files go to scratch.
+static void list_environment(const struct sandbox_run *r, const char **env,
+                             const char *temporary)
+{
+    unsigned n = 0;
+    for (const char *const *e = r->env; e && *e && n + 2 < MAX_ENVIRONMENT; e++)
+        env[n++] = *e;
+    if (r->isolation != ISOLATION_NAMESPACES && r->scratch)
+        env[n++] = temporary;
+    env[n] = NULL;
 }
 
 static void explain(const struct cage *c, struct sandbox_result *out)
@@ -48,13 +62,18 @@ static void note_limit(struct cage *c)
 void sandbox_run(const struct sandbox_run *r, struct sandbox_result *out)
 {
     struct bind binds[MAX_BINDS];
+    const char *env[MAX_ENVIRONMENT];
+    char message[512], temporary[PATH_MAX + 8];
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s",
+             r->scratch ? r->scratch : "");
+    list_environment(r, env, temporary);
     isolation_probe(); // finds out what this bubblewrap can do, once
     if (r->isolation == ISOLATION_USER && r->scratch)
         chmod(r->scratch, 0777); // the fresh user's, too
     struct cage_options o = {
         .isolation = r->isolation,
         .argv = r->argv,
-        .env = r->env,
+        .env = env,
         .binds = binds,
         .nbinds = list_binds(r, binds),
         .directory = r->scratch,
@@ -65,7 +84,6 @@ void sandbox_run(const struct sandbox_run *r, struct sandbox_result *out)
         .file_bytes = r->scratch_bytes,
         .max_tasks = r->max_processes,
     };
-    char message[512];
     double start = now_s(), end = start + (r->wall_s > 0 ? r->wall_s : 60);
     memset(out, 0, sizeof *out);
     out->how = RAN_NOT_STARTED;

@@ -180,11 +180,9 @@ const char *needs_bind(struct session *s, struct worker_needs *n, char *host,
                        const char *inside)
 {
     needs_keep(n, host);
-    if (s->o.isolation != ISOLATION_NAMESPACES || !host)
-        return host;
-    if (n->nbinds < sizeof n->binds / sizeof *n->binds)
+    if (host && n->nbinds < sizeof n->binds / sizeof *n->binds)
         n->binds[n->nbinds++] = (struct bind){host, inside, false};
-    return inside;
+    return s->o.isolation == ISOLATION_NAMESPACES && host ? inside : host;
 }
 
 static void add_environment(struct worker_needs *n, const char *entry)

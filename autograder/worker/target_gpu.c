@@ -99,6 +99,25 @@ static char *runtime_folder(void)
     return NULL;
 }
 
+// The folder of the driver's libcuda.so.1, which this process has loaded; the
+// caller frees. NULL: not found.
+static char *driver_folder(void)
+{
+    char line[1024];
+    char *folder = NULL;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !folder && fgets(line, sizeof line, maps)) {
+        char *path = strchr(line, '/'), *name = strstr(line, "/libcuda.so");
+        if (path && name) {
+            *name = '\0';
+            folder = strdup(path);
+        }
+    }
+    if (maps)
+        fclose(maps);
+    return folder;
+}
+
 static void add_variable(struct worker_needs *n, char *entry)
 {
     if (entry && n->nenv < 12)
@@ -114,9 +133,11 @@ static int prepare(struct session *s, struct worker_needs *n, char *message)
                                "installed? (CUDA_HOME names another place)");
         return -1;
     }
+    char *driver = driver_folder();
     const char *inside = needs_bind(s, n, folder, "/cuda");
-    if (asprintf(&text, "LD_LIBRARY_PATH=%s:/usr/local/nvidia/lib64:"
-                        "/usr/lib/wsl/lib", inside) > 0)
+    const char *driver_inside =
+        driver ? needs_bind(s, n, driver, "/driver") : "";
+    if (asprintf(&text, "LD_LIBRARY_PATH=%s:%s", inside, driver_inside) > 0)
         add_variable(n, text);
     if (asprintf(&text, "%s/libcudart.so.13", inside) > 0)
         n->runtime = needs_keep(n, text);

@@ -70,11 +70,6 @@ static bool has_level(enum isolation i)
             isolation_probe() == ISOLATION_NAMESPACES);
 }
 
-static struct sandbox_result shell(const char *script)
-{
-    return shell_in(isolation_probe(), script);
-}
-
 #define SKIP_UNLESS(level)                                                     \
     if (!has_level(level))                                                     \
     return
@@ -216,6 +211,26 @@ START_TEST(test_namespaces_hold)
 }
 END_TEST
 
+static const char *const hidden_from_user[] = {
+    "cat /etc/passwd", "ls /root", "ls /home", "ls /var", "ls /tmp",
+    "echo x > /tmp/file", "echo x > /usr/file",
+    "echo core > /proc/sys/kernel/core_pattern", "unshare -U true",
+    "kill -9 $PPID", "cat /proc/$PPID/environ",
+    "env | grep -q HOSTILE_TEST_SECRET",
+};
+
+START_TEST(test_a_fresh_user_holds)
+{
+    SKIP_UNLESS(ISOLATION_USER);
+    setenv("HOSTILE_TEST_SECRET", "secret", 1);
+    struct sandbox_result r = shell_in(ISOLATION_USER, hidden_from_user[_i]);
+    ck_assert_int_eq(r.how, RAN_EXIT);
+    ck_assert_msg(r.code != 0, "possible: %s\n%s", hidden_from_user[_i],
+                  r.output);
+    sandbox_result_free(&r);
+}
+END_TEST
+
 START_TEST(test_only_readable_paths_are_there)
 {
     SKIP_UNLESS(ISOLATION_NAMESPACES);
@@ -242,7 +257,8 @@ END_TEST
 
 START_TEST(test_compiles)
 {
-    struct sandbox_result r = shell(
+    SKIP_UNLESS(levels[_i]);
+    struct sandbox_result r = shell_in(levels[_i],
         "echo 'int main(void) { return 0; }' > a.c && cc a.c -o a && ./a && "
         "echo compiled");
     ck_assert_str_eq(r.output, "compiled\n");
@@ -267,12 +283,14 @@ static Suite *suite(void)
     tcase_add_loop_test(t, test_bounds_scratch, 0, NLEVELS);
     tcase_add_loop_test(t, test_drains_a_flood, 0, NLEVELS);
     suite_add_tcase(s, t);
-    t = tcase_create("namespaces");
+    t = tcase_create("what is hidden");
     tcase_add_checked_fixture(t, make_scratch, remove_scratch);
     tcase_add_loop_test(t, test_namespaces_hold, 0,
                         sizeof hidden / sizeof *hidden);
+    tcase_add_loop_test(t, test_a_fresh_user_holds, 0,
+                        sizeof hidden_from_user / sizeof *hidden_from_user);
     tcase_add_test(t, test_only_readable_paths_are_there);
-    tcase_add_test(t, test_compiles);
+    tcase_add_loop_test(t, test_compiles, 0, NLEVELS);
     suite_add_tcase(s, t);
     return s;
 }

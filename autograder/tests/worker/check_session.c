@@ -11,11 +11,12 @@
 
 static struct session *session;
 static char message[512];
+static enum isolation level;
 
 static void open_session(const char *submission)
 {
     struct session_options o = {.target = TARGET_VIRTUAL,
-                                .isolation = isolation_probe(),
+                                .isolation = level,
                                 .submission = submission,
                                 .memory_bytes = 512 << 20,
                                 .max_processes = 50};
@@ -29,6 +30,18 @@ static void open_plain(void)
     ck_assert_ptr_nonnull(plain);
     open_session(plain);
     free(plain);
+}
+
+static void open_isolated(void)
+{
+    level = isolation_probe();
+    open_plain();
+}
+
+static void open_as_fresh_user(void)
+{
+    level = ISOLATION_USER;
+    open_plain();
 }
 
 static void close_session(void)
@@ -244,9 +257,8 @@ END_TEST
 
 START_TEST(test_breaks_out_nowhere)
 {
-    if (isolation_probe() != ISOLATION_NAMESPACES)
-        return;
-    ck_assert_int_eq(call("breaches", RETURN_I32).i, 0);
+    if (level != ISOLATION_NONE)
+        ck_assert_int_eq(call("breaches", RETURN_I32).i, 0);
 }
 END_TEST
 
@@ -283,12 +295,10 @@ START_TEST(test_takes_regular_files_only)
 }
 END_TEST
 
-static Suite *suite(void)
+static void add_tests(Suite *s, const char *name, SFun open)
 {
-    Suite *s = suite_create("session");
-    setenv("HOSTILE_TEST_SECRET", "secret", 1);
-    TCase *t = tcase_create("calls");
-    tcase_add_checked_fixture(t, open_plain, close_session);
+    TCase *t = tcase_create(name);
+    tcase_add_checked_fixture(t, open, close_session);
     tcase_set_timeout(t, 30);
     tcase_add_test(t, test_calls_with_host_buffers);
     tcase_add_test(t, test_passes_every_kind_of_argument);
@@ -305,7 +315,16 @@ static Suite *suite(void)
     tcase_add_test(t, test_lends_few_descriptors);
     tcase_add_test(t, test_breaks_out_nowhere);
     suite_add_tcase(s, t);
-    t = tcase_create("submissions");
+}
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("session");
+    setenv("HOSTILE_TEST_SECRET", "secret", 1);
+    add_tests(s, "isolated as well as can be", open_isolated);
+    if (geteuid() == 0)
+        add_tests(s, "a fresh user", open_as_fresh_user);
+    TCase *t = tcase_create("submissions");
     tcase_add_test(t, test_takes_regular_files_only);
     suite_add_tcase(s, t);
     return s;

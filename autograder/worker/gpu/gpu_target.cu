@@ -104,17 +104,28 @@ static double peak_gbs(int index)
     return 2e-6 * khz * bits / 8;
 }
 
+// Two steps: Linux refuses to open another user's file in /tmp with O_CREAT.
+static int open_lock(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0)
+        return fd;
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        fchmod(fd, 0666); // for other users, whatever the umask
+    return fd;
+}
+
 // One judge at a time measures on a GPU; others wait here.
 static int take_lock(gpu_device *d, char *message)
 {
     char path[96];
     snprintf(path, sizeof path, "/tmp/warp-up-gpu-%s.lock", d->bus_id);
-    d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    d->lock_fd = open_lock(path);
     if (d->lock_fd < 0) {
         snprintf(message, GPU_MESSAGE, "cannot make the lock file %s", path);
         return -1;
     }
-    fchmod(d->lock_fd, 0666); // for other users, whatever the umask
     if (flock(d->lock_fd, LOCK_EX | LOCK_NB) == 0)
         return 0;
     fprintf(stderr, "waiting for another grader on GPU %s\n", d->bus_id);

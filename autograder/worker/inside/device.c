@@ -65,6 +65,13 @@ const char *device_error_name(int error)
     return name ? name : error ? "unknown" : "cudaSuccess";
 }
 
+// A failure of ours is not to be found by the submission's next call.
+static void forget_error(int error)
+{
+    if (error && cuda.last_error)
+        cuda.last_error();
+}
+
 void *device_open_handle(const uint8_t *handle, int *error)
 {
     struct ipc_handle h;
@@ -73,6 +80,7 @@ void *device_open_handle(const uint8_t *handle, int *error)
         h.bytes[i] = (char)handle[i];
     *error = cuda.ipc_open ? cuda.ipc_open(&p, h, IPC_LAZY_PEER_ACCESS)
                            : NOT_SUPPORTED;
+    forget_error(*error);
     return *error ? NULL : p;
 }
 
@@ -86,6 +94,7 @@ void *device_alloc(size_t nbytes, int *error)
 {
     void *p = NULL;
     *error = cuda.alloc ? cuda.alloc(&p, nbytes) : NOT_SUPPORTED;
+    forget_error(*error);
     return *error ? NULL : p;
 }
 

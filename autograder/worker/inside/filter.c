@@ -59,7 +59,23 @@ static int refuse_namespaces(scmp_filter_ctx ctx)
     return rc;
 }
 
-int filter_sandbox(void)
+static int refuse_family(scmp_filter_ctx ctx, unsigned family)
+{
+    return seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket),
+                            1, SCMP_A0(SCMP_CMP_EQ, family));
+}
+
+static int refuse_network(scmp_filter_ctx ctx)
+{
+    static const unsigned families[] = {AF_INET, AF_INET6, AF_PACKET,
+                                        AF_NETLINK, AF_BLUETOOTH};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof families / sizeof *families && rc == 0; i++)
+        rc = refuse_family(ctx, families[i]);
+    return rc;
+}
+
+int filter_sandbox(bool offline)
 {
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
     if (!ctx)
@@ -68,13 +84,11 @@ int filter_sandbox(void)
     for (size_t i = 0; i < sizeof refused / sizeof *refused && rc == 0; i++)
         rc = refuse(ctx, refused[i], EPERM);
     if (rc == 0)
-        rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
-                              SCMP_SYS(socket), 1,
-                              SCMP_A0(SCMP_CMP_EQ, FAMILY_VSOCK));
+        rc = refuse_family(ctx, FAMILY_VSOCK);
     if (rc == 0)
-        rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT),
-                              SCMP_SYS(socket), 1,
-                              SCMP_A0(SCMP_CMP_EQ, FAMILY_ALG));
+        rc = refuse_family(ctx, FAMILY_ALG);
+    if (rc == 0 && offline)
+        rc = refuse_network(ctx);
     if (rc == 0) // typing into the terminal of whoever started us
         rc = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
                               SCMP_A1(SCMP_CMP_EQ, TIOCSTI));

@@ -3,7 +3,8 @@
 // is gone; with it ends everything that was started.
 //
 //     keeper [--status FD] [--cpu S] [--file BYTES] [--data BYTES]
-//            [--processes N] [--files N] [--uid UID] -- PROGRAM ARGS...
+//            [--processes N] [--files N] [--uid UID] [--offline 1]
+//            [--read PATH]... [--write PATH]... -- PROGRAM ARGS...
 //
 // In a pid namespace it is process 1: no signal from inside reaches it, and
 // the kernel ends the rest with it. Elsewhere it is the subreaper that all
@@ -12,6 +13,7 @@
 // Status pipe: one struct keeper_status when the program has ended.
 #include "keeper.h"
 #include "filter.h"
+#include "landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +33,9 @@
 struct limits {
     rlim_t cpu, file, data, processes, files;
     uid_t uid;
-    bool has_uid;
+    bool has_uid, offline;
+    struct allowed_path paths[LANDLOCK_MAX_PATHS]; // none: all are allowed
+    unsigned npaths;
 };
 
 static _Noreturn void die(const char *what)
@@ -52,31 +56,48 @@ static unsigned long long number(const char *text)
     return value;
 }
 
+static void allow(struct limits *l, const char *path, bool writable)
+{
+    if (l->npaths == LANDLOCK_MAX_PATHS) {
+        errno = E2BIG;
+        die("paths");
+    }
+    l->paths[l->npaths++] = (struct allowed_path){path, writable};
+}
+
+static void set_option(struct limits *l, int *status_fd, const char *name,
+                       const char *value)
+{
+    if (strcmp(name, "--read") == 0 || strcmp(name, "--write") == 0)
+        allow(l, value, name[2] == 'w');
+    else if (strcmp(name, "--status") == 0)
+        *status_fd = (int)number(value);
+    else if (strcmp(name, "--cpu") == 0)
+        l->cpu = number(value);
+    else if (strcmp(name, "--file") == 0)
+        l->file = number(value);
+    else if (strcmp(name, "--data") == 0)
+        l->data = number(value);
+    else if (strcmp(name, "--processes") == 0)
+        l->processes = number(value);
+    else if (strcmp(name, "--files") == 0)
+        l->files = number(value);
+    else if (strcmp(name, "--offline") == 0)
+        l->offline = number(value) != 0;
+    else if (strcmp(name, "--uid") == 0)
+        l->uid = (uid_t)number(value), l->has_uid = true;
+    else {
+        errno = EINVAL;
+        die(name);
+    }
+}
+
 // Returns the index of the program's name in argv.
 static int parse(int argc, char **argv, struct limits *l, int *status_fd)
 {
     int i = 1;
-    for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2) {
-        unsigned long long v = number(argv[i + 1]);
-        if (strcmp(argv[i], "--status") == 0)
-            *status_fd = (int)v;
-        else if (strcmp(argv[i], "--cpu") == 0)
-            l->cpu = v;
-        else if (strcmp(argv[i], "--file") == 0)
-            l->file = v;
-        else if (strcmp(argv[i], "--data") == 0)
-            l->data = v;
-        else if (strcmp(argv[i], "--processes") == 0)
-            l->processes = v;
-        else if (strcmp(argv[i], "--files") == 0)
-            l->files = v;
-        else if (strcmp(argv[i], "--uid") == 0)
-            l->uid = (uid_t)v, l->has_uid = true;
-        else {
-            errno = EINVAL;
-            die(argv[i]);
-        }
-    }
+    for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2)
+        set_option(l, status_fd, argv[i], argv[i + 1]);
     if (i + 1 >= argc) {
         errno = EINVAL;
         die("no program");
@@ -95,6 +116,14 @@ static void limit(int what, rlim_t value)
     now.rlim_cur = now.rlim_max = value;
     if (setrlimit(what, &now) != 0)
         die("setrlimit");
+}
+
+static void check(int rc, const char *what)
+{
+    if (rc < 0) {
+        errno = -rc;
+        die(what);
+    }
 }
 
 static void become(uid_t uid)
@@ -123,11 +152,9 @@ static _Noreturn void run(const struct limits *l, char **argv, pid_t keeper)
         _exit(KEEPER_FAILED);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         die("no_new_privs");
-    int rc = filter_sandbox();
-    if (rc != 0) {
-        errno = -rc;
-        die("seccomp");
-    }
+    if (l->npaths > 0)
+        check(landlock_restrict(l->paths, l->npaths), "landlock");
+    check(filter_sandbox(l->offline), "seccomp");
     execvp(argv[0], argv);
     die(argv[0]);
 }
@@ -201,8 +228,9 @@ static void kill_rest(const struct limits *l, pid_t program)
 
 int main(int argc, char **argv)
 {
-    struct limits l = {RLIM_INFINITY, RLIM_INFINITY, RLIM_INFINITY,
-                       RLIM_INFINITY, RLIM_INFINITY, 0, false};
+    struct limits l = {.cpu = RLIM_INFINITY, .file = RLIM_INFINITY,
+                       .data = RLIM_INFINITY, .processes = RLIM_INFINITY,
+                       .files = RLIM_INFINITY};
     int status_fd = -1, status = 0;
     int program_at = parse(argc, argv, &l, &status_fd);
     // Its descriptors stay out of reach of what it starts.
