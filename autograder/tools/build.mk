@@ -26,7 +26,13 @@ $(B)/labs/%/bug_hunt: labs/%/bug_hunt.cu labs/lab.h
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -Ilabs -o $@ $<
 
-.PHONY: examples bug-hunts write-starters sync sync-check check-course
+# Figures are drawn by awk and committed: GitHub shows them as they are.
+FIGURES = $(patsubst %.awk,%.svg,$(wildcard chapters/figures/[0-9]*.awk))
+chapters/figures/%.svg: chapters/figures/%.awk chapters/figures/svg.awk
+	awk -f chapters/figures/svg.awk -f $< >$@
+
+.PHONY: examples bug-hunts write-starters figures sync sync-check check-course
+figures: $(FIGURES)
 examples: $(EXAMPLES)
 bug-hunts: $(BUG_HUNTS)
 
@@ -37,7 +43,7 @@ write-starters: $(B)/bin/starter
 	@for lab in $(LAB_SLUGS); do autograder/tools/reset.sh $$lab || exit; done \
 	    | { grep -v 'is the starter already' || :; }
 
-sync: programs examples bug-hunts write-starters ## make starters, code, tables and transcripts anew
+sync: programs examples bug-hunts figures write-starters ## make starters, code, tables and transcripts anew
 	@$(B)/bin/sync $(PAGES)
 sync-check: programs examples bug-hunts
 	@$(B)/bin/sync --check $(PAGES)
