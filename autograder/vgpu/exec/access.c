@@ -9,6 +9,43 @@ static inline unsigned vector_length(const struct inst *i)
     return i->flags >> ACCESS_VECTOR_SHIFT & ACCESS_VECTOR;
 }
 
+// ---- the commonest case --------------------------------------------------------
+
+// All 32 lanes, one behind the other, in memory that nobody watches: where
+// they are, or NULL when this access is not so simple.
+static inline __attribute__((always_inline)) uint8_t *
+side_by_side(struct warp *w, const struct inst *i, unsigned size)
+{
+    unsigned space = i->flags & ACCESS_SPACE;
+    uint64_t first, differs = 0;
+    if (w->partial | w->watched | w->switches | (w->past_barrier != 0) ||
+        space > AT_SHARED || vector_length(i) != 1)
+        return NULL;
+    if (i->flags & ACCESS_ADDR32) {
+        const uint32_t *row = warp_row(w, i->a);
+        uint32_t some = row[0], odd = 0;
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            odd |= row[l] ^ (some + l * size);
+        differs = odd;
+        first = (uint32_t)(some + (uint32_t)i->imm);
+    } else {
+        const uint64_t *row = warp_row(w, i->a);
+        uint64_t some = row[0];
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            differs |= row[l] ^ (some + (uint64_t)l * size);
+        first = some + (uint64_t)i->imm;
+    }
+    if (differs | (first & (size - 1)))
+        return NULL;
+    uint64_t lo = space == AT_SHARED ? 0 : w->extent_lo;
+    uint64_t hi = space == AT_SHARED ? w->shared_bytes : w->extent_hi;
+    uint64_t nbytes = (uint64_t)WARP_LANES * size;
+    if (first < lo || first > hi || hi - first < nbytes)
+        return NULL;
+    return space == AT_SHARED ? w->shared + first
+                              : (uint8_t *)(uintptr_t)first;
+}
+
 // ---- loads -------------------------------------------------------------------
 
 // Puts a value of `size` bytes in a register's lane.
@@ -98,6 +135,12 @@ load(struct warp *w, const struct inst *i, unsigned size, bool is_signed)
     struct access a;
     unsigned nbytes = size * vector_length(i);
     enum access_space space = i->flags & ACCESS_SPACE;
+    const uint8_t *all = side_by_side(w, i, size);
+    if (all && size == (i->flags & ACCESS_WIDE ? 8 : 4)) {
+        w->polled |= (i->flags & ACCESS_POLL) != 0;
+        memcpy(warp_row(w, i->d), all, (size_t)WARP_LANES * size);
+        return i + 1;
+    }
     if (find_parameter(&a, w, i)) {
         load_values(&a, w, i, size, is_signed);
         return i + 1;
@@ -151,12 +194,26 @@ store_values(const struct access *a, struct warp *w, const struct inst *i,
         store_element(a, warp_row(w, rows[k]), k * size, size, wide);
 }
 
+// Whoever waits for this store may go on.
+static inline const struct inst *stored(struct warp *w, const struct inst *i)
+{
+    w->polled = false;
+    w->spins = 0;
+    w->worker->progressed = true;
+    return access_done(w, i);
+}
+
 static inline __attribute__((always_inline)) const struct inst *
 store(struct warp *w, const struct inst *i, unsigned size)
 {
     struct access a;
     unsigned nbytes = size * vector_length(i);
     enum access_space space = i->flags & ACCESS_SPACE;
+    uint8_t *all = side_by_side(w, i, size);
+    if (all && size == (i->flags & ACCESS_WIDE ? 8 : 4)) {
+        memcpy(all, warp_row(w, i->b), (size_t)WARP_LANES * size);
+        return stored(w, i);
+    }
     if (space == AT_PARAM_HERE)
         return warp_fault(w, i, LAUNCH_ILLEGAL_INSTRUCTION,
                           (unsigned)__builtin_ctz(w->mask), 0,
@@ -175,12 +232,7 @@ store(struct warp *w, const struct inst *i, unsigned size)
             return NULL;
         store_values(&a, w, i, size);
     }
-    if (space != AT_LOCAL) {
-        w->polled = false;
-        w->spins = 0;
-        w->worker->progressed = true;
-    }
-    return access_done(w, i);
+    return space == AT_LOCAL ? access_done(w, i) : stored(w, i);
 }
 
 // ---- the handlers ------------------------------------------------------------

@@ -26,3 +26,8 @@ exec_OBJECTS = $(call objects,$(exec_dir)) $(exec_avx2)
 exec_TEST_OBJECTS = $(exec_OBJECTS) $(module_OBJECTS) $(memory_OBJECTS) \
                     $(call objects,autograder/tests/exec/support)
 exec_TEST_LIBS    = $(module_LIBS) -lm
+
+bench_dir := autograder/tests/bench
+$(B)/obj/$(bench_dir)/bench_plain.o: ALL_CFLAGS += -O3 -fno-strict-aliasing
+$(eval $(call program,bench_exec,$$(call objects,$(bench_dir)) \
+    $$(exec_OBJECTS) $$(module_OBJECTS) $$(memory_OBJECTS),$$(module_LIBS) -lm))
