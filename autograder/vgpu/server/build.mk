@@ -24,3 +24,7 @@ $(eval $(call program,vgpu-server,$(B)/obj/$(server_dir)/vgpu_server_main.o \
 $(eval $(call program,vgpu-run,$$(vgpu_run_OBJECTS) $$(control_OBJECTS) \
     $$(model_OBJECTS) $$(memory_OBJECTS),$$(control_LIBS) -lm))
 endif
+
+server_TEST_OBJECTS = $(control_OBJECTS) \
+                      $(B)/obj/$(server_dir)/timeline.o
+server_TEST_LIBS    = $(control_LIBS)

@@ -63,13 +63,13 @@ static bool is_posted(uint32_t op, const void *body)
 }
 
 // Carries out one request whose form is right. A device that has faulted
-// answers everything with its fault, but for what frees and takes output.
+// answers everything with its fault, but for these.
 static int carry_out(struct request *r, uint32_t op)
 {
     struct program *p = r->program;
     p->device = -1;
     int error = operations[op].serve(r);
-    if (op == WIRE_TAKE_PRINT || op == WIRE_HELLO)
+    if (op == WIRE_TAKE_PRINT || op == WIRE_HELLO || op == WIRE_RESET)
         return error;
     if (p->device >= 0 && p->sticky[p->device])
         return p->sticky[p->device];
@@ -110,7 +110,6 @@ static bool serve_packet(struct program *p, char *buffer, size_t nbytes,
         .error = error,
         .nbytes = (uint32_t)(op->reply_bytes + r.nreply_tail),
         .print_bytes = (uint32_t)p->print_bytes,
-        .sticky = sticky,
     };
     pthread_mutex_unlock(&p->server->lock);
     bool ok = posted || wire_send(p->sock, &reply, sizeof reply, body,

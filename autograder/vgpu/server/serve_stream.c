@@ -76,6 +76,10 @@ int serve_RESET(struct request *r)
         if (a && a->device == device)
             release_owned(p, i);
     }
+    // As an H200 behaves: a reset succeeds after a fault, but the process can
+    // not use the device again.
+    if (p->sticky[device])
+        p->sticky[device] = CUDA_UNAVAILABLE;
     return CUDA_OK;
 }
 

@@ -41,7 +41,7 @@ struct wire_reply {
     int32_t error;             // a cudaError_t; owner operations: 0 or -1
     uint32_t nbytes;
     uint32_t print_bytes;      // device output waiting to be taken
-    uint32_t sticky;           // the error is the device's, for good
+    uint32_t pad;
 };
 
 // ---- program operations --------------------------------------------------
