@@ -33,3 +33,23 @@ $(B)/vgpu/lib/libcudart.so.13: $(runtime_OBJECTS) $(B)/obj/runtime_stubs.o \
 ifneq ($(wildcard autograder/vgpu/model/time.c),)
 PROGRAMS += $(B)/vgpu/lib/libcudart.so.13
 endif
+
+# Ordinary CUDA programs, for check_programs: one a file, or one a folder.
+# Their first lines say what they print, and flags of their own.
+runtime_gencode  := -gencode arch=compute_90,code=[sm_90,compute_90]
+runtime_programs := $(patsubst autograder/tests/%.cu,$(B)/tests/%,\
+                    $(wildcard autograder/tests/programs/*.cu)) \
+                    $(B)/tests/programs/rdc/main
+
+$(B)/tests/programs/%: autograder/tests/programs/%.cu
+	@mkdir -p $(@D)
+	$(NVCC) -O2 -lineinfo -cudart shared $(runtime_gencode) \
+	    $$(sed -n 's|^// flags: ||p' $<) -o $@ $<
+
+$(B)/tests/programs/rdc/main: $(wildcard autograder/tests/programs/rdc/*.cu)
+	@mkdir -p $(@D)
+	$(NVCC) -O2 -lineinfo -cudart shared -rdc=true $(runtime_gencode) -o $@ $^
+
+runtime_TEST_OBJECTS =
+runtime_TEST_LIBS    = -ldl
+run-tests: $(runtime_programs)

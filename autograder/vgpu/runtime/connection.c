@@ -104,8 +104,6 @@ static cudaError_t receive_reply(struct exchange *x)
         x->nreply_tail = x->reply_room;
     if (x->nreply_tail)
         memcpy(x->reply_tail, body + x->nreply, x->nreply_tail);
-    if (reply->sticky)
-        rt_set_sticky((cudaError_t)reply->error);
     return (cudaError_t)reply->error;
 }
 

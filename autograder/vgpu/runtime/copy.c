@@ -212,10 +212,13 @@ cudaError_t rt_fill(void *dst, size_t pitch, int byte, size_t width,
     if (height > 1 && pitch < width)
         return cudaErrorInvalidValue;
     rt_trace("mem", "fill %zu x %zu bytes at %p", height, width, dst);
+    // As a copy: what cannot go wrong is not answered.
+    bool post = !wait && height == 1 && rt_is_known((uintptr_t)dst, width);
     struct wire_fill body = {
         .dst = (uintptr_t)dst, .pitch = pitch, .width = width,
         .height = height, .stream = stream, .byte = (unsigned char)byte,
-        .flags = wait ? WIRE_WAIT : 0,
+        .flags = post ? WIRE_POSTED : wait ? WIRE_WAIT : 0,
     };
-    return rt_ask(WIRE_FILL, &body, sizeof body, NULL, 0);
+    return post ? rt_post(WIRE_FILL, &body, sizeof body, NULL, 0)
+                : rt_ask(WIRE_FILL, &body, sizeof body, NULL, 0);
 }

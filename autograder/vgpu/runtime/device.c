@@ -134,7 +134,7 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     if (!value)
         return rt_done(cudaErrorInvalidValue);
     if ((unsigned)limit >= NLIMITS)
-        return rt_done(cudaErrorUnsupportedLimit);
+        return rt_done(cudaErrorInvalidValue);
     *value = limits[limit];
     return rt_done(rt_connect());
 }
@@ -182,67 +182,6 @@ cudaError_t cudaDriverGetVersion(int *version)
 cudaError_t cudaRuntimeGetVersion(int *version)
 {
     return cudaDriverGetVersion(version);
-}
-
-// ---- peers -------------------------------------------------------------------------
-
-static bool peers[RT_MAX_DEVICES][RT_MAX_DEVICES];
-
-static cudaError_t check_pair(int device, int peer)
-{
-    cudaError_t error = rt_check_device(device);
-    return error ? error : rt_check_device(peer);
-}
-
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-    cudaError_t error = can ? check_pair(device, peer) : cudaErrorInvalidValue;
-    if (!error)
-        *can = device != peer;
-    return rt_done(error);
-}
-
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr,
-                                      int device, int peer)
-{
-    cudaError_t error = value ? check_pair(device, peer)
-                              : cudaErrorInvalidValue;
-    if (!error && device == peer)
-        error = cudaErrorInvalidDevice;
-    if (!error && (attr < cudaDevP2PAttrPerformanceRank ||
-                   attr > cudaDevP2PAttrOnlyPartialNativeAtomicSupported))
-        error = cudaErrorInvalidValue;
-    if (!error)
-        *value = attr == cudaDevP2PAttrAccessSupported ||
-                 attr == cudaDevP2PAttrNativeAtomicSupported;
-    return rt_done(error);
-}
-
-static cudaError_t set_peer(int peer, bool enable)
-{
-    cudaError_t error = rt_check_device(peer);
-    if (error)
-        return error;
-    if (peer == current)
-        return cudaErrorInvalidDevice;
-    if (peers[current][peer] == enable)
-        return enable ? cudaErrorPeerAccessAlreadyEnabled
-                      : cudaErrorPeerAccessNotEnabled;
-    struct wire_peer body = {.device = current, .peer = peer, .enable = enable};
-    error = rt_ask(WIRE_PEER, &body, sizeof body, NULL, 0);
-    if (!error)
-        peers[current][peer] = enable;
-    return error;
-}
-
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    return rt_done(flags ? cudaErrorInvalidValue : set_peer(peer, true));
-}
-
-cudaError_t cudaDeviceDisablePeerAccess(int peer)
-{
-    return rt_done(set_peer(peer, false));
 }
 
 // ---- bus numbers -------------------------------------------------------------------

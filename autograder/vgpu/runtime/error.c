@@ -8,7 +8,6 @@
 #include <string.h>
 
 static _Thread_local cudaError_t last_error;
-static cudaError_t sticky_error; // set once; read without a lock
 
 cudaError_t rt_done(cudaError_t error)
 {
@@ -17,18 +16,14 @@ cudaError_t rt_done(cudaError_t error)
     return error;
 }
 
-void rt_set_sticky(cudaError_t error)
-{
-    __atomic_store_n(&sticky_error, error, __ATOMIC_RELAXED);
-}
-
 cudaError_t cudaPeekAtLastError(void) { return last_error; }
 
+// Clears it even after a fault, which comes back with the next call to the
+// device.
 cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last_error;
-    if (error != __atomic_load_n(&sticky_error, __ATOMIC_RELAXED))
-        last_error = cudaSuccess;
+    last_error = cudaSuccess;
     return error;
 }
 

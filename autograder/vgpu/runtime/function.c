@@ -10,7 +10,7 @@ static cudaError_t function_of(const void *func, struct rt_function **out)
     if (error)
         return error;
     *out = rt_find_function(func);
-    return *out ? rt_load_function(*out) : cudaErrorInvalidDeviceFunction;
+    return *out ? rt_load_function(*out) : cudaErrorInvalidResourceHandle;
 }
 
 // ---- attributes --------------------------------------------------------------------

@@ -142,10 +142,9 @@ static cudaError_t allocate(void **ptr, size_t nbytes, enum wire_memory kind)
     if (!ptr)
         return cudaErrorInvalidValue;
     uint64_t addr = 0;
-    cudaError_t error = nbytes || kind == WIRE_MEM_MANAGED
-                            ? rt_allocate(kind, rt_device(), nbytes, &addr)
-                            : rt_connect();
-    if (!error || kind != WIRE_MEM_DEVICE)
+    cudaError_t error = nbytes ? rt_allocate(kind, rt_device(), nbytes, &addr)
+                               : rt_connect();
+    if (!error)
         *ptr = (void *)(uintptr_t)addr;
     return error;
 }
@@ -171,7 +170,7 @@ cudaError_t cudaHostAlloc(void **ptr, size_t nbytes, unsigned flags)
 
 cudaError_t cudaMallocManaged(void **ptr, size_t nbytes, unsigned flags)
 {
-    if (!nbytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+    if (!ptr || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return rt_done(cudaErrorInvalidValue);
     return rt_done(allocate(ptr, nbytes, WIRE_MEM_MANAGED));
 }

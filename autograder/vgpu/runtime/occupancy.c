@@ -11,7 +11,7 @@ static cudaError_t blocks_of(int *blocks, const void *handle, int threads,
         return error;
     struct rt_function *func = rt_find_function(handle);
     if (!func)
-        return cudaErrorInvalidDeviceFunction;
+        return cudaErrorInvalidResourceHandle;
     if ((error = rt_load_function(func)))
         return error;
     if (threads <= 0)
@@ -59,7 +59,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *nbytes,
     size_t fixed = gpu->shared_reserved +
                    rt_find_function(handle)->info.shared_bytes;
     size_t room = each > fixed ? (each - fixed) / 128 * 128 : 0;
-    size_t most = gpu->shared_optin - rt_find_function(handle)->info.shared_bytes;
+    size_t most = rt_dynamic_shared_limit(rt_find_function(handle));
     *nbytes = room < most ? room : most;
     return rt_done(cudaSuccess);
 }

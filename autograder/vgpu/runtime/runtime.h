@@ -8,7 +8,7 @@
 //   error.c        last errors, names and strings; calls that are not there
 //   memory.c       cudaMalloc and friends    pointer.c   what an address is
 //   handles.c      streams and events as handles
-//   device.c attributes.c occupancy.c function.c stream.c event.c ipc.c
+//   device.c attributes.c peer.c occupancy.c function.c stream.c event.c
 //                  the calls themselves, by subject
 //   per_thread_*.c calls whose stream 0 depends on how a program was compiled:
 //                  compiled twice, the second time under their _ptsz and
@@ -39,8 +39,6 @@ enum { RT_MAX_DEVICES = 8 };
 // ---- error.c -------------------------------------------------------------------
 
 cudaError_t rt_done(cudaError_t error);
-// After an error of the device that no call can clear.
-void rt_set_sticky(cudaError_t error);
 // Says its name once on stderr; cudaErrorNotSupported.
 cudaError_t rt_not_supported(const char *name);
 // Whether VGPU_TRACE names a subject: "launch", "mem", "parse", "sync".

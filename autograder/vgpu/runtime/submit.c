@@ -13,6 +13,8 @@ size_t rt_dynamic_shared_limit(const struct rt_function *func)
     return func->info.shared_bytes < room ? room - func->info.shared_bytes : 0;
 }
 
+// The errors are those of an H200 under CUDA 13.0, where earlier runtimes said
+// cudaErrorInvalidConfiguration.
 static cudaError_t check(const struct rt_launch *launch,
                          const struct rt_function *func)
 {
@@ -25,14 +27,11 @@ static cudaError_t check(const struct rt_launch *launch,
     for (int i = 0; i < 3; i++) {
         if (!grid[i] || grid[i] > most_blocks[i] || !block[i] ||
             block[i] > most_threads[i])
-            return cudaErrorInvalidConfiguration;
+            return cudaErrorInvalidValue;
         threads *= block[i];
     }
-    if (threads > 1024)
-        return cudaErrorInvalidConfiguration;
-    if (threads > func->info.max_threads)
-        return cudaErrorLaunchOutOfResources;
-    if (launch->dynamic_shared > rt_dynamic_shared_limit(func))
+    if (threads > func->info.max_threads ||
+        launch->dynamic_shared > rt_dynamic_shared_limit(func))
         return cudaErrorInvalidValue;
     return cudaSuccess;
 }
@@ -85,7 +84,7 @@ cudaError_t rt_submit(const struct rt_launch *launch)
         return error;
     struct rt_function *func = rt_find_function(launch->func);
     if (!func)
-        return cudaErrorInvalidDeviceFunction;
+        return cudaErrorInvalidResourceHandle;
     uint32_t stream;
     int device;
     if ((error = rt_load_function(func)) || (error = check(launch, func)) ||
