@@ -225,6 +225,18 @@ static void check_starter(struct lab *lab, const char *solution,
     free(is);
 }
 
+// Whether a line of the chapter is the heading `## title`.
+static bool has_heading(const char *chapter, const char *title)
+{
+    size_t n = strlen(title);
+    for (const char *at = chapter; *at; at = line_next(at))
+        if (strncmp(at, "## ", 3) == 0 && line_length(at) == n + 3 &&
+            strncmp(at + 3, title, n) == 0)
+            return true;
+    return false;
+}
+
+// The chapter has the sections that tasks name, and no code of the tasks.
 static void check_chapter(struct lab *lab, const char *solution)
 {
     char path[128];
@@ -233,6 +245,10 @@ static void check_chapter(struct lab *lab, const char *solution)
     int line = chapter ? leaks_find(solution, chapter) : 0;
     if (line)
         course_fault(lab->course, "%s:%d: code of a task of the lab", path, line);
+    for (size_t i = 0; chapter && i < lab->manifest.sections.n; i++)
+        if (!has_heading(chapter, lab->manifest.sections.name[i]))
+            course_fault(lab->course, "%s: no section `%s`, which labs/%s/lab.yaml "
+                         "names", path, lab->manifest.sections.name[i], lab->slug);
     free(chapter);
 }
 

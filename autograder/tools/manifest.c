@@ -121,6 +121,7 @@ int manifest_read(const char *path, struct manifest *m,
         yaml_node_t *root = yaml_document_get_root_node(&doc);
         read_names(&doc, get(&doc, root, "needs"), NULL, &m->needs);
         read_names(&doc, get(&doc, root, "introduces"), NULL, &m->introduces);
+        read_names(&doc, get(&doc, root, "tasks"), "section", &m->sections);
         read_names(&doc, get(&doc, root, "tests"), "name", &m->tests);
         read_tests(&doc, get(&doc, root, "tests"), m);
         read_rungs(&doc, get(&doc, root, "rungs"), m);

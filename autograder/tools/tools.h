@@ -113,6 +113,7 @@ struct lab_test {
 };
 struct manifest {
     struct names needs, introduces, tests;
+    struct names sections; // of the chapter, one a task
     struct lab_test test[MANIFEST_MOST]; // test[i] is tests.name[i]
     struct rung rungs[MANIFEST_MOST];
     size_t nrungs;

@@ -42,6 +42,8 @@ static const struct {
      "/lab.yaml", "rung a.cu has no thresholds"},
     {"grep -A4 'TASK 2: launch' " SOLUTION "/first_steps.cu | "
      "sed 's/^ *//' >>chapters/01-first-steps.md", "code of a task of the lab"},
+    {"sed -i 's/^## The idea/## Idea/' chapters/01-first-steps.md",
+     "no section `The idea`"},
     {"sed -i 's|// END TASK 2|// END TASK 3|' " SOLUTION "/first_steps.cu",
      "END TASK without its TASK"},
     {"yes 'int x;' | head -n 130 >>" SOLUTION "/first_steps.cu",
