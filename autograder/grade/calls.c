@@ -68,14 +68,19 @@ struct session *session_of(enum side side)
         *session = NULL;
         machine_failed("%s", message);
     }
+    if (on_gpu() == (target->kind == TARGET_GPU))
+        snprintf(running.gpu_name, sizeof running.gpu_name, "%s",
+                 session_gpu_name(*session));
     return *session;
 }
 
 void sessions_close(enum purpose purpose)
 {
     for (int side = SUBMISSION; side <= BASELINE; side++) {
-        if (running.sessions[purpose][side])
-            session_close(running.sessions[purpose][side]);
+        if (!running.sessions[purpose][side])
+            continue;
+        running.copies |= session_copies(running.sessions[purpose][side]);
+        session_close(running.sessions[purpose][side]);
         running.sessions[purpose][side] = NULL;
     }
 }

@@ -236,9 +236,11 @@ struct grading {
     const struct manifest *manifest;
     const struct submission *submission;
     struct chosen_target target;
+    bool copies;             // a GPU that lends no memory: copy mode
     enum isolation isolation;
     enum { GRADED, COMPILE_ERROR, NOT_GRADED } status;
-    char *compiler;          // COMPILE_ERROR: what nvcc said
+    char *compiler;          // COMPILE_ERROR: what nvcc said, or why refused
+    bool refused;            // COMPILE_ERROR: not taken in, or against policy
     char reason[GRADE_MESSAGE]; // NOT_GRADED
     struct record *records;  // manifest->tests_count; NULL unless GRADED
     double score, max_score; // of 100

@@ -51,10 +51,11 @@ static enum build_status not_graded(struct grading *g, const char *why)
     return BUILD_IMPOSSIBLE;
 }
 
-static enum build_status refused(struct grading *g, char *text)
+static enum build_status compile_error(struct grading *g, char *text, bool refused)
 {
     g->status = COMPILE_ERROR;
     g->compiler = text;
+    g->refused = refused;
     return BUILD_FAILED;
 }
 
@@ -68,7 +69,7 @@ static enum build_status build_submission(struct run *r,
                                             m->submit_count, "submission.so",
                                             &text);
     if (status == BUILD_FAILED)
-        return refused(g, text);
+        return compile_error(g, text, false);
     if (status == BUILD_IMPOSSIBLE)
         not_graded(g, text);
     free(text);
@@ -77,7 +78,7 @@ static enum build_status build_submission(struct run *r,
     snprintf(r->object, sizeof r->object, "%s/submission.so", r->folder);
     snprintf(dependencies, sizeof dependencies, "%s/dependencies", r->folder);
     policy_check(m, dependencies, r->object, message);
-    return message[0] ? refused(g, strdup(message)) : BUILD_OK;
+    return message[0] ? compile_error(g, strdup(message), true) : BUILD_OK;
 }
 
 static enum build_status build_all(struct run *r)
@@ -90,7 +91,7 @@ static enum build_status build_all(struct run *r)
     char *text, message[GRADE_MESSAGE];
     if (intake(r->manifest, r->lab_folder, r->command->submission, r->folder,
                &r->submission, message))
-        return refused(g, strdup(message));
+        return compile_error(g, strdup(message), true);
     snprintf(r->submission.shown, sizeof r->submission.shown, "%s",
              r->command->shown);
     enum build_status status = build_submission(r, &o);

@@ -67,10 +67,11 @@ static json_t *grading_json(const struct grading *g)
     if (!strncmp(gpu, "NVIDIA ", 7))
         gpu += 7;
     return json_pack(
-        "{s:s, s:s, s:o, s:b, s:s, s:o, s:o, s:s, s:o, s:o, s:i, s:o}", "lab",
+        "{s:s, s:s, s:o, s:b, s:b, s:s, s:o, s:o, s:s, s:o, s:o, s:i, s:o}", "lab",
         g->manifest->lab, "target",
         g->target.kind == TARGET_GPU ? "gpu" : "virtual", "gpu",
         text_or_null(gpu), "modelled", g->target.kind == TARGET_VIRTUAL,
+        "copy_mode", g->copies,
         "isolation", isolation_name(g->isolation), "score", number(g->score),
         "max_score", number(100), "status", grading_status(g), "reason",
         text_or_null(g->status == NOT_GRADED ? g->reason : NULL), "compiler",

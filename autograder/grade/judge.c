@@ -276,10 +276,13 @@ static int start(const struct judge_options *o, struct grading *g,
     return load_suite(o->checks, o->manifest, suite, library, g->reason);
 }
 
-static void stop(void *library)
+static void stop(void *library, struct grading *g)
 {
     for (int p = 0; p < PURPOSES; p++)
         sessions_close(p);
+    g->copies = running.copies;
+    if (running.gpu_name[0])
+        snprintf(g->target.name, sizeof g->target.name, "%s", running.gpu_name);
     if (library)
         dlclose(library);
 }
@@ -293,7 +296,7 @@ int judge(const struct judge_options *o, struct grading *g)
         grade_all(&suite, g);
         failed = nothing_ran(g);
     }
-    stop(library);
+    stop(library, g);
     return failed;
 }
 
@@ -318,6 +321,6 @@ int judge_advice(const struct judge_options *o, struct grading *g,
     }
     if (!failed)
         failed = nothing_ran(g);
-    stop(library);
+    stop(library, g);
     return failed;
 }

@@ -66,8 +66,8 @@ static void report_head(FILE *out, const struct style *s, const struct grading *
     fprintf(out, "  graded     %s\n", g->submission->shown);
     fprintf(out, "  target     %s (%s)\n", modelled ? "virtual" : "gpu",
             g->target.why);
-    fprintf(out, "  GPU        %s%s\n", modelled ? "modelled for " : "",
-            g->target.name);
+    fprintf(out, "  GPU        %s%s%s\n", modelled ? "modelled for " : "",
+            g->target.name, g->copies ? " (copy mode: it lends no memory)" : "");
     fprintf(out, "  isolation  %s%s\n\n", isolation_name(g->isolation),
             g->isolation == ISOLATION_NONE
                 ? " (grade only your own code this way)" : "");
@@ -237,16 +237,16 @@ static void report_score(FILE *out, const struct style *s, const struct grading 
 static void report_compiler(FILE *out, const struct style *s,
                             const struct grading *g)
 {
-    fprintf(out, "%s%sDoes not compile%s\n", paint(s, RED),
-            s->plain ? "FAILED " : "✗ ", paint(s, PLAIN));
+    fprintf(out, "%s%s%s%s\n", paint(s, RED), s->plain ? "FAILED " : "✗ ",
+            g->refused ? "Not accepted" : "Does not compile", paint(s, PLAIN));
     const char *text = g->compiler ? g->compiler : "";
     while (*text) {
         size_t n = strcspn(text, "\n");
         fprintf(out, "  %.*s\n", (int)n, text);
         text += n + (text[n] == '\n');
     }
-    fprintf(out, "\n%sScore: 0/100%s, until it compiles\n", paint(s, BOLD),
-            paint(s, PLAIN));
+    fprintf(out, "\n%sScore: 0/100%s, until %s\n", paint(s, BOLD),
+            paint(s, PLAIN), g->refused ? "this is mended" : "it compiles");
 }
 
 void report(FILE *out, const struct style *s, const struct grading *g)

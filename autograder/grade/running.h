@@ -27,6 +27,8 @@ struct running {
     enum side side;
     const char *schedule;     // check tests: "blocks descending", else NULL
     struct session *sessions[PURPOSES][2];
+    char gpu_name[64];        // of the chosen target, once a session told
+    bool copies;              // a session was in copy mode
     bool broken;              // the submission's session cannot go on
     bool machine;             // not the submission's fault
     char given[256];

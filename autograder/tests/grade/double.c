@@ -60,6 +60,11 @@ const char *session_gpu_name(const struct session *s)
     return "NVIDIA Double";
 }
 
+bool session_copies(const struct session *s)
+{
+    return false;
+}
+
 void session_end_worker(struct session *s)
 {
     s->functions = NULL;
