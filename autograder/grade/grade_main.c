@@ -108,11 +108,28 @@ static enum build_status build_all(struct run *r)
     return status;
 }
 
+// Checks come from the virtual GPU on both targets; that a part of it is not
+// built is no submission's fault.
+static bool all_built(struct run *r)
+{
+    const char *const parts[] = {"build/bin/worker", "build/bin/keeper",
+                                 "build/bin/vgpu-server",
+                                 "build/vgpu/lib/libcudart.so.13", r->checks};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (access(parts[i], R_OK)) {
+            snprintf(r->grading.reason, sizeof r->grading.reason,
+                     "%s is not built; make programs builds it", parts[i]);
+            r->grading.status = NOT_GRADED;
+            return false;
+        }
+    return true;
+}
+
 static void grade(struct run *r)
 {
     struct grading *g = &r->grading;
     struct command *c = r->command;
-    if (build_all(r) != BUILD_OK)
+    if (!all_built(r) || build_all(r) != BUILD_OK)
         return;
     struct judge_options o = {
         .manifest = r->manifest, .target = &g->target, .isolation = g->isolation,
