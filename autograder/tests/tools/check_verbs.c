@@ -81,6 +81,29 @@ START_TEST(test_watch_grades_on_every_save)
 }
 END_TEST
 
+// A checker that ends with the given status and prints the given text.
+static void fake_checker(int status, const char *text)
+{
+    FILE *f = fopen("build/bin/vgpu-run", "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "#!/bin/sh\necho '%s'\nexit %d\n", text, status);
+    fclose(f);
+    ck_assert_int_eq(sh("chmod +x build/bin/vgpu-run"), 0);
+}
+
+START_TEST(test_bug_hunt_must_be_found_and_placed)
+{
+    ck_assert_int_eq(sh("rm -f build/bin/vgpu-run"), 0);
+    fake_checker(86, "thread 7, bug_hunt.cu:9: out of bounds");
+    ck_assert_int_eq(sh(T "bug_hunts.sh 01"), 0);
+    fake_checker(86, "somewhere");
+    ck_assert_int_eq(sh(T "bug_hunts.sh 01 >/dev/null"), 1);
+    fake_checker(0, "bug_hunt.cu runs");
+    ck_assert(prints(T "bug_hunts.sh 01", "does not name a fault"));
+    ck_assert_int_eq(sh(T "bug_hunts.sh 01-first-steps >/dev/null"), 1);
+}
+END_TEST
+
 static Suite *verbs_suite(void)
 {
     Suite *s = suite_create("verbs");
@@ -92,6 +115,7 @@ static Suite *verbs_suite(void)
     tcase_add_test(t, test_hints_open_one_by_one);
     tcase_add_test(t, test_reset_keeps_what_was_there);
     tcase_add_test(t, test_handin_holds_the_graded_file_alone);
+    tcase_add_test(t, test_bug_hunt_must_be_found_and_placed);
     tcase_add_test(t, test_watch_grades_on_every_save);
     suite_add_tcase(s, t);
     return s;
