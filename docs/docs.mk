@@ -2,7 +2,8 @@
 
 BOOK_CHAPTERS := $(sort $(wildcard chapters/[0-9][0-9]-*.md))
 BOOK_LABS     := $(sort $(wildcard labs/[0-9][0-9]-*/README.md))
-BOOK_DOCS     := $(wildcard $(addprefix docs/,student.md instructor.md \
+BOOK_DOCS     := $(wildcard $(addprefix docs/,before-you-start.md student.md \
+                   instructor.md \
                    virtual-gpu.md grading.md troubleshooting.md \
                    adding-a-lab.md architecture.md licences.md))
 # In reading order.
