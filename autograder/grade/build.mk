@@ -26,7 +26,8 @@ grade_TEST_OBJECTS = $(grade_OBJECTS) $(grade_tests)/double.o \
     $(grade_tests)/fixture.o \
     $(B)/obj/autograder/tools/text.o
 grade_TEST_LIBS = -rdynamic -lcyaml -ljansson -ldl
-$(B)/tests/grade/check_judge: | $(B)/tests/grade/small_lab.so
+$(B)/tests/grade/check_judge $(B)/tests/grade/check_policy: \
+    | $(B)/tests/grade/small_lab.so
 $(B)/tests/grade/small_lab.so: autograder/tests/grade/small_lab/tests.c \
                                autograder/grade/check_lab.h
 	@mkdir -p $(@D)

@@ -7,6 +7,8 @@
 
 #include "vgpu/model/model.h"
 
+enum { NOT_SUPPORTED = 801 }; // cudaErrorNotSupported
+
 // ---- sessions -----------------------------------------------------------------
 
 bool on_gpu(void)
@@ -102,7 +104,7 @@ static void keep_fault(struct vgpu *vgpu)
 {
     struct finding *found = NULL;
     unsigned n = 0;
-    running.finding.kernel[0] = '\0';
+    running.finding = (struct finding){0};
     // In check tests the judge reads all findings after the body.
     if (!vgpu || running.purpose == FOR_CHECKS || vgpu_findings(vgpu, &found, &n))
         return;
@@ -210,6 +212,18 @@ static void demand_return(const char *symbol)
     }
 }
 
+// What the virtual GPU lacks is no mistake of the submission's.
+static void demand_supported(const char *symbol, int error)
+{
+    char words[256];
+    if (error != NOT_SUPPORTED || on_gpu())
+        return;
+    if (running.finding.message[0])
+        machine_failed("%s: %s", symbol, running.finding.message);
+    machine_failed("%s: the virtual GPU lacks a call%s", symbol,
+                   last_words(words));
+}
+
 void demand_sound(const char *symbol, bool may_leave_error)
 {
     const struct outcome *o = &running.outcome;
@@ -220,6 +234,7 @@ void demand_sound(const char *symbol, bool may_leave_error)
     demand_return(symbol);
     if (!o->cuda_error || may_leave_error)
         return;
+    demand_supported(symbol, o->cuda_error);
     if (running.finding.message[0] && running.finding.kernel[0])
         failed_by_finding(&running.finding);
     failed("%s left the CUDA error %s%s%.600s", symbol, o->cuda_error_name,
@@ -270,6 +285,7 @@ static const char *error_name(int32_t error)
 
 void lab_expect_success(const char *symbol, int32_t error)
 {
+    demand_supported(symbol, error);
     if (error)
         failed("%s returned %s (%d)", symbol, error_name(error), error);
 }

@@ -18,7 +18,7 @@ void running_begin(const struct manifest_test *test, struct record *record)
     running.broken = false;
     running.machine = false;
     running.given[0] = '\0';
-    running.finding.kernel[0] = '\0';
+    running.finding = (struct finding){0};
     record->test = test;
     record->status = TEST_NOT_GRADED;
     record->share = 1;

@@ -119,7 +119,7 @@ static void print_launch(FILE *out, const struct style *s,
             (unsigned long long)l->lanes_lost_to_branches);
     fprintf(out, "    %-24s %12u warps an SM, limited by %s\n", "occupancy",
             l->occupancy.warps_per_sm,
-            l->occupancy.limiter ? l->occupancy.limiter : "nothing known");
+            l->occupancy_limiter[0] ? l->occupancy_limiter : "nothing known");
     fprintf(out, "    %-24s %12.2f us modelled for %s, limited by %s\n\n", "time",
             l->modelled_ns / 1e3, g->target.name, l->limiter);
 }

@@ -88,6 +88,24 @@ static void leaves_error(const struct call *c, struct outcome *o)
              "cudaErrorInvalidConfiguration");
 }
 
+static void lacks_an_instruction(const struct call *c, struct outcome *o)
+{
+    o->cuda_error = 801;
+    snprintf(double_finding.message, sizeof double_finding.message,
+             "the virtual GPU does not execute texture");
+    snprintf(double_finding.kernel, sizeof double_finding.kernel, "twice");
+    double_finding.fatal = true;
+    double_nfindings = 1;
+}
+
+static void faults(const struct call *c, struct outcome *o)
+{
+    lacks_an_instruction(c, o);
+    o->cuda_error = 700;
+    snprintf(double_finding.message, sizeof double_finding.message,
+             "wrote far outside");
+}
+
 static void machine_breaks(const struct call *c, struct outcome *o)
 {
     o->status = CALL_MACHINE;
@@ -283,6 +301,18 @@ START_TEST(test_broken_machine_is_no_zero)
 }
 END_TEST
 
+START_TEST(test_what_the_virtual_gpu_lacks_is_no_mistake)
+{
+    struct grading *g = judged(lacks_an_instruction, plus_one);
+    ck_assert_int_eq(status_of(g, "doubles"), TEST_NOT_MEASURED);
+    ck_assert_str_eq(message_of(g, "doubles"),
+                     "twice: the virtual GPU does not execute texture");
+    g = judged(faults, plus_one);
+    ck_assert_int_eq(status_of(g, "doubles"), TEST_FAILED);
+    ck_assert_str_eq(message_of(g, "doubles"), "wrote far outside");
+}
+END_TEST
+
 START_TEST(test_nothing_opens_is_not_graded)
 {
     double_open_fails = 1;
@@ -384,6 +414,7 @@ static Suite *suite(void)
     tcase_add_test(t, test_missing_function_is_told);
     tcase_add_test(t, test_finding_fails_a_check);
     tcase_add_test(t, test_broken_machine_is_no_zero);
+    tcase_add_test(t, test_what_the_virtual_gpu_lacks_is_no_mistake);
     tcase_add_test(t, test_nothing_opens_is_not_graded);
     tcase_add_test(t, test_crash_opens_a_new_session);
     tcase_add_test(t, test_timed_answers_are_verified);

@@ -211,7 +211,7 @@ int vgpu_launches(struct vgpu *v, struct vgpu_launch **out, unsigned *n)
 
 const char *finding_name(enum finding_kind kind)
 {
-    return "finding";
+    return "out-of-bounds";
 }
 
 // ---- models and the compile sandbox, which these tests do not use ------------------------
