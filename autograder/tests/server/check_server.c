@@ -1,5 +1,6 @@
 // A running device server, asked rightly and wrongly by owner and programs.
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -391,6 +392,41 @@ START_TEST(test_start_says_why_it_failed)
 }
 END_TEST
 
+// ---- a sandbox with nothing in it ----------------------------------------------
+
+#define SANDBOX                                                                \
+    "bwrap", "--unshare-all", "--die-with-parent", "--clearenv", "--ro-bind",  \
+        "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink",           \
+        "usr/lib64", "/lib64"
+
+static bool sandbox_works(void)
+{
+    return !system("bwrap --unshare-all --ro-bind / / true 2>/dev/null");
+}
+
+START_TEST(test_server_runs_where_there_is_nothing)
+{
+    char here[PATH_MAX], message[256];
+    ck_assert_ptr_nonnull(realpath("build/bin/vgpu-server", here));
+    const char *const prefix[] = {SANDBOX, "--ro-bind", here, "/server", NULL};
+    struct vgpu_options options = {.prefix = prefix, .server_path = "/server"};
+    struct vgpu *inside;
+    ck_assert_msg(!vgpu_start(&options, &inside, message), "%s", message);
+    int outer = door;
+    uint64_t addr;
+    door = vgpu_program_socket(inside);
+    int sock = connect_program();
+    ck_assert_int_eq(allocate(sock, 1 << 20, 0, &addr), 0);
+    struct wire_fill fill = {.dst = addr, .width = 1 << 20, .height = 1,
+                             .byte = 1, .flags = WIRE_WAIT};
+    ck_assert_int_eq(ask(sock, WIRE_FILL, &fill, sizeof fill, NULL, 0), 0);
+    close(sock);
+    close(door);
+    door = outer;
+    vgpu_stop(inside);
+}
+END_TEST
+
 static Suite *server_suite(void)
 {
     Suite *suite = suite_create("server");
@@ -415,6 +451,8 @@ static Suite *server_suite(void)
     tcase_add_test(owner, test_leak_is_found_once);
     tcase_add_test(owner, test_server_ends_with_its_owner);
     tcase_add_test(owner, test_start_says_why_it_failed);
+    if (sandbox_works()) // not where user namespaces are forbidden
+        tcase_add_test(owner, test_server_runs_where_there_is_nothing);
     suite_add_tcase(suite, owner);
     return suite;
 }

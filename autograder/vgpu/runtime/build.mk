@@ -43,13 +43,14 @@ runtime_programs := $(patsubst autograder/tests/%.cu,$(B)/tests/%,\
 
 $(B)/tests/programs/%: autograder/tests/programs/%.cu
 	@mkdir -p $(@D)
-	$(NVCC) -O2 -lineinfo -cudart shared $(runtime_gencode) \
-	    $$(sed -n 's|^// flags: ||p' $<) -o $@ $<
+	flags=$$(sed -n 's|^// flags: ||p' $<); \
+	case $$flags in *arch=*) ;; *) flags="$$flags $(runtime_gencode)" ;; esac; \
+	$(NVCC) -O2 -lineinfo -cudart shared $$flags -o $@ $<
 
 $(B)/tests/programs/rdc/main: $(wildcard autograder/tests/programs/rdc/*.cu)
 	@mkdir -p $(@D)
 	$(NVCC) -O2 -lineinfo -cudart shared -rdc=true $(runtime_gencode) -o $@ $^
 
 runtime_TEST_OBJECTS =
-runtime_TEST_LIBS    = -ldl
+runtime_TEST_LIBS    = -ldl -ljansson
 run-tests: $(runtime_programs)

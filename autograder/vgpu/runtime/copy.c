@@ -52,11 +52,14 @@ static cudaError_t copy_direct(const struct rt_rows *rows, uint32_t stream)
     // A copy that cannot go wrong need not be answered.
     bool post = !rows->wait && rows->height == 1 &&
                 rt_is_known(dst, rows->width) && rt_is_known(src, rows->width);
+    bool pinned = rt_is_registered(rows->dst, rows->width) ||
+                  rt_is_registered(rows->src, rows->width);
     struct wire_copy body = {
         .dst = dst, .src = src, .dst_pitch = rows->dst_pitch,
         .src_pitch = rows->src_pitch, .width = rows->width,
         .height = rows->height, .stream = stream, .kind = WIRE_COPY_DIRECT,
-        .flags = post ? WIRE_POSTED : rows->wait ? WIRE_WAIT : 0,
+        .flags = (post ? WIRE_POSTED : rows->wait ? WIRE_WAIT : 0) |
+                 (pinned ? WIRE_PINNED : 0),
     };
     return post ? rt_post(WIRE_COPY, &body, sizeof body, NULL, 0)
                 : rt_ask(WIRE_COPY, &body, sizeof body, NULL, 0);

@@ -237,7 +237,7 @@ cudaError_t cudaHostRegister(void *ptr, size_t nbytes, unsigned flags)
     if (error)
         return rt_done(error);
     if (!ptr || !nbytes || nbytes > UINTPTR_MAX - (uintptr_t)ptr ||
-        (flags & ~known) || rt_is_server_address((uintptr_t)ptr))
+        (flags & ~known) || rt_is_known((uintptr_t)ptr, 1))
         return rt_done(cudaErrorInvalidValue);
     if (!remember(&registered, (uintptr_t)ptr, nbytes, false))
         return rt_done(cudaErrorHostMemoryAlreadyRegistered);

@@ -163,3 +163,14 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void *ptr,
     const struct CUstream_st *s;
     return rt_done(ptr ? describe(handle, &s) : cudaErrorInvalidValue);
 }
+
+// ---- attributes ------------------------------------------------------------------------
+
+// What a stream may be told about caches and clusters is a hint.
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle,
+                                   cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue *value)
+{
+    const struct CUstream_st *s;
+    return rt_done(value ? describe(handle, &s) : cudaErrorInvalidValue);
+}

@@ -6,7 +6,8 @@
 //   submit.c       a launch, checked as the real runtime checks it
 //   copy.c         copies and fills, in pieces through the staging area
 //   error.c        last errors, names and strings; calls that are not there
-//   memory.c       cudaMalloc and friends    pointer.c   what an address is
+//   memory.c       cudaMalloc and friends      pool.c      memory pools
+//   pointer.c      what an address is
 //   handles.c      streams and events as handles
 //   device.c attributes.c peer.c occupancy.c function.c stream.c event.c
 //                  the calls themselves, by subject

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,6 +163,7 @@ static void become_program(char **argv, int sock)
     setenv("VGPU_FD", number, 1);
     fcntl(sock, F_SETFD, 0);
     set_library_path();
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // without a GPU it is lost
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     execvp(argv[0], argv);
