@@ -77,8 +77,9 @@ build-grade: $(filter-out $(CLASS_PROGRAMS),$(PROGRAMS)) $(CHECKS)
 define grade
 @autograder/setup/lab.sh $(1) '$(LAB)'
 @$(SETUP) grade sandbox toolkit
+@[ -x $(B)/bin/grade ] || echo 'Building the grader, once: a minute or two.'
 $(AGAIN) $(JOBS) -s build-grade
-@build/bin/grade $(2) '$(LAB)' $(GRADE_FLAGS) || [ $$? -eq 1 ]
+@$(B)/bin/grade $(2) '$(LAB)' $(GRADE_FLAGS) || [ $$? -eq 1 ]
 endef
 grade: ## grade a lab: LAB=02 [TARGET=gpu|virtual] [SUBMISSION=path]
 	$(call grade,$@,lab)

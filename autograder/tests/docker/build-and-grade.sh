@@ -11,12 +11,19 @@ mkdir -p "$work"
 tree=${1:-$work/base}
 if ! [ -e "$tree/etc/debian_version" ]; then
     echo "debootstrap: a Debian in $tree"
-    debootstrap --variant=minbase bookworm "$tree" >"$work/debootstrap.log"
+    rm -rf "$tree.new"
+    debootstrap --variant=minbase bookworm "$tree.new" >"$work/debootstrap.log"
+    mv "$tree.new" "$tree"
 fi
 
+inside='' container=$(buildah from scratch)
+clean_up() {
+    buildah rm $inside "$container" >/dev/null
+    buildah rmi -f "$image" "$base" >/dev/null 2>&1 || :
+}
+trap clean_up EXIT
+
 echo "buildah: the base image"
-container=$(buildah from scratch)
-trap 'buildah rm "$container" >/dev/null' EXIT
 buildah add -q "$container" "$tree" / >/dev/null
 # The base trusts whom this machine trusts, as behind a company's proxy.
 buildah add -q "$container" /etc/ssl/certs/ca-certificates.crt \
@@ -31,7 +38,6 @@ buildah build -q --isolation chroot --build-arg "BASE=$base" \
 }
 
 inside=$(buildah from "$image")
-trap 'buildah rm "$container" "$inside" >/dev/null' EXIT
 failures=0
 
 # expect TEXT COMMAND...: the command, run inside, succeeds and says TEXT.

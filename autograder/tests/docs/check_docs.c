@@ -113,6 +113,30 @@ START_TEST(test_links_in_markdown_name_files_that_are_there)
 }
 END_TEST
 
+#define PAGES                                                                  \
+    "README.md autograder/README.md $(ls docs/*.md chapters/*.md "             \
+    "labs/*/README.md 2>/dev/null)"
+
+START_TEST(test_every_verb_that_pages_name_is_there)
+{
+    shell("cat Makefile */*.mk autograder/*/build.mk autograder/*/*/build.mk "
+          "autograder/tests/tests.mk 2>/dev/null | grep -oE '^[a-z][a-z-]*:' | "
+          "tr -d : >build/verbs; grep -ohE '(^|`)make [a-z][a-z-]+' " PAGES
+          " | sed 's/.*make //' | sort -u | grep -vxFf build/verbs");
+    ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(test_every_program_that_pages_name_is_built)
+{
+    shell("grep -ohE 'build/(bin|lib)/[A-Za-z_.-]+[a-z]' " PAGES
+          " | sort -u | while read -r program; do "
+          "MAKEFLAGS= make -q $program; "
+          "[ $? -lt 2 ] || echo not made: $program; done");
+    ck_assert_str_eq(said, "");
+}
+END_TEST
+
 static Suite *docs_suite(void)
 {
     Suite *suite = suite_create("docs");
@@ -127,6 +151,8 @@ static Suite *docs_suite(void)
     tcase_add_test(tcase, test_pages_have_no_scripts_and_fetch_nothing);
     tcase_add_test(tcase, test_a_link_that_leads_nowhere_is_found);
     tcase_add_test(tcase, test_links_in_markdown_name_files_that_are_there);
+    tcase_add_test(tcase, test_every_verb_that_pages_name_is_there);
+    tcase_add_test(tcase, test_every_program_that_pages_name_is_built);
     suite_add_tcase(suite, tcase);
     return suite;
 }
