@@ -199,8 +199,8 @@ static void demand_return(const char *symbol)
         failed("there is no function %s in the submission (extern \"C\"?)",
                symbol);
     case CALL_SIGNAL:
-        failed("%s crashed the program: signal %d, %s%s", symbol, o->code,
-               strsignal(o->code), last_words(words));
+        failed("%s did not return: %s%s", symbol,
+               o->text[0] ? o->text : strsignal(o->code), last_words(words));
     case CALL_EXITED:
         failed("%s ended the program with status %d instead of returning%s",
                symbol, o->code, last_words(words));

@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+// A value as a person writes it: no "-nan".
+static const char *value_text(double value, char out[32])
+{
+    if (isnan(value))
+        snprintf(out, 32, "NaN");
+    else
+        snprintf(out, 32, "%.9g", value);
+    return out;
+}
+
 // ---- arrays ------------------------------------------------------------------------
 
 static void say_first_wrong(const struct held *h, enum element kind,
@@ -12,11 +22,13 @@ static void say_first_wrong(const struct held *h, enum element kind,
     for (size_t i = 0; i < n; i++) {
         double got = element_at(kind, actual, i);
         double want = element_at(kind, expected, i);
+        char has[32], wants[32];
         if (element_right(got, want, t))
             continue;
         pattern_describe(kind, actual, expected, n, t, running.record->pattern,
                          sizeof running.record->pattern);
-        failed("%s[%zu] is %.9g, expected %.9g", h->name, base + i, got, want);
+        failed("%s[%zu] is %s, expected %s", h->name, base + i,
+               value_text(got, has), value_text(want, wants));
     }
 }
 
@@ -99,8 +111,10 @@ void expect_unchanged(struct buffer *buffer)
 void expect_near(const char *what, double actual, double expected,
                  struct tolerance t)
 {
+    char has[32], wants[32];
     if (!element_right(actual, expected, t))
-        failed("%s is %.9g, expected %.9g", what, actual, expected);
+        failed("%s is %s, expected %s", what, value_text(actual, has),
+               value_text(expected, wants));
 }
 
 void expect_equal(const char *what, int64_t actual, int64_t expected)

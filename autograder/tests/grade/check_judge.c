@@ -214,12 +214,12 @@ static const struct {
     const char *message;
 } mistakes[] = {
     {zeros, "b[0] is 0, expected "},
-    {nans, "b[0] is nan, expected "},
-    {nothing, "b[0] is -nan, expected "},
+    {nans, "b[0] is NaN, expected "},
+    {nothing, "b[0] is NaN, expected "},
     {permuted, "b[0] is "},
     {one_too_many, "something was written 0 bytes past the end of b"},
     {changes_input, "the input a was changed, first at byte 20"},
-    {crashes, "twice crashed the program: signal 11, Segmentation fault"},
+    {crashes, "twice did not return: Segmentation fault"},
     {hangs, "twice did not return within 30 s"},
     {leaves, "twice ended the program with status 1 instead of returning: "
              "x.cu:7: cudaMalloc failed"},
