@@ -76,6 +76,24 @@ START_TEST(test_packages_of_all_groups_come_at_once)
 }
 END_TEST
 
+// script(1) gives the setup a terminal to ask on.
+START_TEST(test_asks_on_a_terminal)
+{
+    shell(SCRATCH TABLE
+          "tool id 'echo 0'; tool apt-get 'echo \"$@\" >>apt.log';"
+          "echo n | script -qec './setup.sh grade' /dev/null;"
+          "grep -c 'install -y' apt.log");
+    ck_assert_said("go ahead? [Y/n]");
+    ck_assert_said("\n0\n");
+    shell(SCRATCH TABLE
+          "tool id 'echo 0'; tool apt-get 'echo \"$@\" >>apt.log';"
+          "echo n | YES=1 script -qec './setup.sh grade' /dev/null;"
+          "grep -c 'install -y' apt.log");
+    ck_assert_not_said("go ahead?");
+    ck_assert_said("\n1\n");
+}
+END_TEST
+
 START_TEST(test_shows_the_end_of_a_failed_installation)
 {
     shell(SCRATCH TABLE "tool id 'echo 0';"
@@ -211,6 +229,7 @@ static Suite *setup_suite(void)
                    test_with_rights_installs_without_asking_where_nobody_is);
     tcase_add_test(packages, test_fetches_lists_when_a_package_is_unknown);
     tcase_add_test(packages, test_packages_of_all_groups_come_at_once);
+    tcase_add_test(packages, test_asks_on_a_terminal);
     tcase_add_test(packages, test_shows_the_end_of_a_failed_installation);
     tcase_add_test(packages, test_missing_sandbox_is_no_obstacle);
     tcase_add_test(packages, test_every_table_line_is_whole);
