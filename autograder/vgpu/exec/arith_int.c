@@ -93,15 +93,16 @@ static inline uint64_t low_bits(uint32_t n)
 }
 
 // bfe: a field of `len` bits from bit `pos` on; past the top the sign (or 0)
-// is repeated.
-static inline uint64_t extract(uint64_t a, uint32_t b, uint32_t c,
+// is repeated. The 32-bit forms take both modulo 256, as the PTX ISA says;
+// hardware does not in the 64-bit ones.
+static inline uint64_t extract(uint64_t a, uint32_t pos, uint32_t len,
                                unsigned width, bool is_signed)
 {
-    uint32_t pos = b & 0xff, len = c & 0xff;
     uint64_t field = pos >= width ? 0 : a >> pos & low_bits(len);
     if (!is_signed || len == 0)
         return field;
-    uint32_t top = pos + len - 1 < width - 1 ? pos + len - 1 : width - 1;
+    uint64_t end = (uint64_t)pos + len - 1;
+    unsigned top = end < width - 1 ? (unsigned)end : width - 1;
     if (!(a >> top & 1))
         return field;
     uint32_t have = pos >= width ? 0 : width - pos < len ? width - pos : len;
@@ -112,8 +113,6 @@ static inline uint64_t extract(uint64_t a, uint32_t b, uint32_t c,
 static inline uint64_t insert(uint64_t a, uint64_t b, uint32_t pos,
                               uint32_t len, unsigned width)
 {
-    pos &= 0xff;
-    len &= 0xff;
     if (pos >= width)
         return b;
     uint64_t field = low_bits(len) << pos;
@@ -307,8 +306,8 @@ TERNARY(fns_b32, u32, u32, u32, s32, find_nth(a, b, c))
 UNARY(brev_b32, u32, u32, reverse32(a))
 UNARY(brev_b64, u64, u64,
       (uint64_t)reverse32((uint32_t)a) << 32 | reverse32((uint32_t)(a >> 32)))
-TERNARY(bfe_u32, u32, u32, u32, u32, extract(a, b, c, 32, false))
-TERNARY(bfe_s32, u32, u32, u32, u32, extract(a, b, c, 32, true))
+TERNARY(bfe_u32, u32, u32, u32, u32, extract(a, b & 0xff, c & 0xff, 32, false))
+TERNARY(bfe_s32, u32, u32, u32, u32, extract(a, b & 0xff, c & 0xff, 32, true))
 TERNARY(bfe_u64, u64, u64, u32, u32, extract(a, b, c, 64, false))
 TERNARY(bfe_s64, u64, u64, u32, u32, extract(a, b, c, 64, true))
 
@@ -316,7 +315,7 @@ TERNARY(bfe_s64, u64, u64, u32, u32, extract(a, b, c, 64, true))
 #define QUATERNARY(NAME, T, EXPR)                                              \
     LANES_(NAME, T, ROW_(T, a) ROW_(T, b) ROW_(u32, c) ROW_(u32, e),          \
            VALUE_(T, a) VALUE_(T, b) VALUE_(u32, c) VALUE_(u32, e), EXPR)
-QUATERNARY(bfi_b32, u32, insert(a, b, c, e, 32))
+QUATERNARY(bfi_b32, u32, insert(a, b, c & 0xff, e & 0xff, 32))
 QUATERNARY(bfi_b64, u64, insert(a, b, c, e, 64))
 
 BINARY(bmsk_clamp_b32, u32, u32, u32, bit_mask(a, b))

@@ -27,6 +27,13 @@ exec_TEST_OBJECTS = $(exec_OBJECTS) $(module_OBJECTS) $(memory_OBJECTS) \
                     $(call objects,autograder/tests/exec/support)
 exec_TEST_LIBS    = $(module_LIBS) -lm
 
+# Goldens, of PTX: autograder/tests/ptx.
+ptx_dir          := autograder/tests/ptx
+ptx_TEST_OBJECTS  = $(exec_TEST_OBJECTS) $(B)/obj/$(ptx_dir)/golden.o
+ptx_TEST_LIBS     = $(exec_TEST_LIBS)
+$(eval $(call program,goldens-on-gpu,\
+    $(B)/obj/$(ptx_dir)/goldens_on_gpu_main.o $(B)/obj/$(ptx_dir)/golden.o,-ldl))
+
 bench_dir := autograder/tests/bench
 $(B)/obj/$(bench_dir)/bench_plain.o: ALL_CFLAGS += -O3 -fno-strict-aliasing
 $(eval $(call program,bench_exec,$$(call objects,$(bench_dir)) \

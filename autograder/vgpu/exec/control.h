@@ -75,6 +75,9 @@ struct code {
     bool calls_functions;
 };
 
+// Whether code_new may take the AVX2 build of the handlers.
+extern bool code_use_avx2;
+
 // First row of the opcode table, from `from` on, that matches a dotted opcode,
 // or -1; *flags: its F_* bits.
 int opcode_find(const char *opcode, int from, uint16_t *flags);

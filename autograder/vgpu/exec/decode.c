@@ -435,10 +435,12 @@ static void decode_function(struct code *code, uint32_t index)
 
 // ---- code --------------------------------------------------------------------
 
+bool code_use_avx2 = true; // tests try both builds of the handlers
+
 static const struct op *ops_for_this_cpu(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+    if (code_use_avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("f16c"))
         return ops_avx2;
 #endif

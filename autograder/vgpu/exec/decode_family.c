@@ -42,8 +42,8 @@ static bool decode_comparison(struct inst *out)
     return found;
 }
 
-// The letter of the compared type, the last one of the opcode.
-static char compared_letter(const char *opcode)
+// The letter of the type that ends the opcode.
+static char last_letter(const char *opcode)
 {
     const char *type = strrchr(opcode, '.') + 1;
     if (strcmp(type, "f32") == 0)
@@ -59,7 +59,7 @@ static bool compare_sources(struct builder *b, struct inst *out)
     bool combines = out->flags & COMPARE_BOOL;
     if (src->noperands != 3u + combines)
         return false;
-    char letter = compared_letter(src->opcode);
+    char letter = last_letter(src->opcode);
     out->a = row_of(b, &src->operands[1], letter);
     out->b = row_of(b, &src->operands[2], letter);
     if (combines)
@@ -107,14 +107,13 @@ static char bits_letter(unsigned bits)
 
 static enum decoded decode_mov(struct builder *b, struct inst *out)
 {
-    static const char signatures[3][3] = {"hh", "ww", "ll"};
     const struct ptx_inst *src = out->src;
+    char letter = last_letter(src->opcode);
+    const char signature[3] = {letter, letter, 0};
     if (src->noperands != 2 || src->operands[0].kind == OPERAND_VECTOR ||
         src->operands[1].kind == OPERAND_VECTOR)
         return MALFORMED;
-    unsigned bits = type_bits(src->opcode);
-    return decode_rows(b, out, signatures[bits == 64 ? 2 : bits == 32])
-               ? DECODED : MALFORMED;
+    return decode_rows(b, out, signature) ? DECODED : MALFORMED;
 }
 
 // The elements of a {vector} operand, NULL unless it is one of `n`.
