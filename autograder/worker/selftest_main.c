@@ -124,7 +124,7 @@ static bool open_side(struct side *s, bool adds, size_t n, unsigned ncalls)
 static void try_call(struct side *s)
 {
     struct outcome o;
-    char text[OUTCOME_TEXT + 128];
+    char text[2 * OUTCOME_TEXT + 256];
     bool ready = refresh(s) && buffer_fill(s->c[0], 0xff) == 0;
     session_call(s->session, &s->calls[0], &o);
     snprintf(text, sizeof text, "status %d, returned %lld, %s, CPU %.2f ms, "

@@ -1,9 +1,11 @@
 // Commands in a sandbox: what they see, how they end, and that nothing stays.
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/test.h"
@@ -188,6 +190,26 @@ START_TEST(test_drains_a_flood)
 }
 END_TEST
 
+START_TEST(test_dies_with_its_owner)
+{
+    SKIP_UNLESS(levels[_i]);
+    pid_t owner = fork();
+    if (owner == 0) {
+        shell_in(levels[_i], "sleep 67891 & sleep 67891");
+        _exit(0);
+    }
+    for (int i = 0; i < 150 && processes_with("67891") == 0; i++)
+        usleep(10000);
+    usleep(100000);
+    ck_assert_uint_gt(processes_with("67891"), 0);
+    kill(owner, SIGKILL);
+    ck_assert_int_eq(waitpid(owner, NULL, 0), owner);
+    for (int i = 0; i < 100 && processes_with("67891") > 0; i++)
+        usleep(10000);
+    ck_assert_uint_eq(processes_with("67891"), 0);
+}
+END_TEST
+
 // ---- what namespaces hide ---------------------------------------------------
 
 static const char *const hidden[] = {
@@ -282,6 +304,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, test_bounds_memory, 0, NLEVELS);
     tcase_add_loop_test(t, test_bounds_scratch, 0, NLEVELS);
     tcase_add_loop_test(t, test_drains_a_flood, 0, NLEVELS);
+    tcase_add_loop_test(t, test_dies_with_its_owner, 0, NLEVELS);
     suite_add_tcase(s, t);
     t = tcase_create("what is hidden");
     tcase_add_checked_fixture(t, make_scratch, remove_scratch);

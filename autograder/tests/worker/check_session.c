@@ -1,4 +1,5 @@
 // A session survives whatever a submission does, and says what it did.
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,7 +7,7 @@
 
 #include "tests/test.h"
 #include "worker/cage.h"
-#include "worker/session.h"
+#include "worker/session_impl.h"
 #include "worker/tree.h"
 
 static struct session *session;
@@ -143,6 +144,15 @@ START_TEST(test_reads_the_cpu_clock)
     struct outcome slow = call("flood", RETURN_VOID);
     ck_assert_double_lt(quick.worker_cpu_s, 0.02);
     ck_assert_double_gt(slow.worker_cpu_s, 0.001);
+}
+END_TEST
+
+START_TEST(test_nobody_can_shrink_a_buffer)
+{
+    struct buffer *b = buffer_host(session, 5000, "b");
+    ck_assert_int_eq(ftruncate(b->fd, 0), -1);
+    ck_assert_int_eq(ftruncate(b->fd, 64 << 20), -1);
+    ck_assert_int_eq(fcntl(b->fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
 }
 END_TEST
 
@@ -304,6 +314,7 @@ static void add_tests(Suite *s, const char *name, SFun open)
     tcase_add_test(t, test_passes_every_kind_of_argument);
     tcase_add_test(t, test_returns_every_kind);
     tcase_add_test(t, test_reads_the_cpu_clock);
+    tcase_add_test(t, test_nobody_can_shrink_a_buffer);
     tcase_add_loop_test(t, test_tells_how_it_ended, 0,
                         sizeof ends / sizeof *ends);
     tcase_add_test(t, test_keeps_last_words);
