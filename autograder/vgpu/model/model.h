@@ -1,9 +1,11 @@
 // The modelled GPUs and how long things take on them.
 //
 //   gpus.def     one block of parameters a GPU, each with its source
-//   gpus.c       look-up by name, cudaDeviceProp-like attributes
+//   gpus.c       look-up by name
 //   occupancy.c  blocks an SM holds, and what limits them
-//   time.c       the time of a launch, a copy, a collective
+//   overlap.c    which loads of a kernel wait for each other (overlap.h)
+//   time.c       the time of a launch
+//   copies.c     the time of a copy or a fill
 //
 // A modelled figure is always labelled so by whoever prints it.
 #pragma once
@@ -21,13 +23,18 @@ struct gpu_model {
     uint64_t memory_bytes, l2_bytes;
     unsigned warps_per_sm, blocks_per_sm, regs_per_sm, reg_unit;
     unsigned shared_per_sm, shared_per_block, shared_optin, shared_reserved;
+    unsigned shared_unit;       // bytes in which shared memory is given out
     unsigned l1_per_sm;         // with shared memory, which is cut out of it
     unsigned dram_fetch_bytes;  // the least that L2 fetches from DRAM: 32, 64
+    // Lanes an SM executes in a cycle; fp32_lanes above.
+    unsigned fp64_lanes, int_lanes, sfu_lanes;
+    double tensor_tflops;                 // FP16, dense
     double dram_gbs, l2_gbs, copy_gbs;    // spec; and what a copy reaches
     double latency_l1, latency_l2, latency_dram;   // cycles
-    double pcie_pinned_gbs, pcie_pageable_gbs, nvlink_gbs;
-    double launch_us, block_start_ns;
-    // ... time.c owns the rest; every field's unit is in its name or here
+    double pcie_pinned_gbs, pcie_pageable_gbs;
+    double nvlink_gbs;                    // one direction; 0: none
+    double launch_us;                     // from one launch to the next, at least
+    double block_start_ns;                // from free room to the first instruction
 };
 
 const struct gpu_model *gpu_find(const char *key);  // NULL when unknown
@@ -54,20 +61,27 @@ struct launch_work {
     uint64_t global_store_requests, global_store_sectors;
     uint64_t global_load_bytes, global_store_bytes;  // requested by lanes
     uint64_t atomics, shared_wavefronts;
+    uint64_t l2_sectors;                  // asked of L2: hits and misses
     uint64_t l2_hit_sectors, dram_read_bytes, dram_write_bytes;
-    uint64_t critical_path_loads;         // dependent global loads, one warp
-    uint64_t bytes_in_flight_per_warp;    // independent loads before first use
+    // Of one warp, on average (overlap.h): loads that wait for one another,
+    // bytes that are on their way at once, cycles of dependent arithmetic.
+    double critical_path_loads;
+    double bytes_in_flight_per_warp;
+    double serial_cycles;
 };
 
 struct launch_time {
     double ns;
-    const char *limiter;   // "dram", "l2", "latency", "issue", "fp32", "launch"
+    // What sets the time: "launch" (too little work), "blocks" (blocks cannot
+    // be started faster), "latency" (too few bytes in flight), "dram", "l2",
+    // "shared", or a pipe: "issue", "fp32", "fp64", "integer", "sfu", "tensor".
+    const char *limiter;
 };
 
 struct launch_time time_of_launch(const struct gpu_model *,
                                   const struct launch_work *);
 
 enum copy_kind { COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_MEMSET };
-// pinned: whether the host side is page-locked.
+// nbytes: copied or filled. pinned: whether the host side is page-locked.
 double time_of_copy_ns(const struct gpu_model *, enum copy_kind, uint64_t nbytes,
                        bool pinned);
