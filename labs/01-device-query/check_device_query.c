@@ -276,7 +276,7 @@ START_TEST(copies_fast)
                   "pageable memory",
           .submission = "copy_to_gpu", .make = make_fast,
           .baseline = "copy_pageable", .make_baseline = make_pageable,
-          .size = 1 << 26, .virtual_size = 1 << 24, .calls = 2);
+          .size = 1 << 26, .virtual_size = 1 << 20, .calls = 2);
 }
 END_TEST
 
