@@ -45,6 +45,10 @@ START_TEST(test_wrong_usage_says_what_is_right)
     ck_assert_ptr_nonnull(strstr(said, "h200"));
     ck_assert_int_eq(run("--devices 9 true"), 2);
     ck_assert_ptr_nonnull(strstr(said, "1 to 8"));
+    setenv("VGPU_DEVICES", "many", 1);
+    ck_assert_int_eq(run("true"), 2);
+    unsetenv("VGPU_DEVICES");
+    ck_assert_ptr_nonnull(strstr(said, "VGPU_DEVICES"));
     ck_assert_int_eq(run(""), 2);
     ck_assert_ptr_nonnull(strstr(said, "vgpu-run ./a.out"));
     ck_assert_int_eq(run("build/nothing-here"), 127);

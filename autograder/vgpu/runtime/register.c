@@ -160,6 +160,15 @@ char __cudaInitModule(void **handle)
 
 // ---- kernels and variables -------------------------------------------------------
 
+// What a library that is gone again had at that address gives way. The caller
+// holds the lock.
+static void add(void **tree, void *known)
+{
+    void **node = tsearch(known, tree, by_host);
+    if (node)
+        *node = known;
+}
+
 static void add_function(void **handle, const char *host, const char *name)
 {
     struct rt_function *func = calloc(1, sizeof *func);
@@ -169,7 +178,7 @@ static void add_function(void **handle, const char *host, const char *name)
                                  .host = host, .name = name,
                                  .dynamic_shared_max = -1, .carveout = -1};
     pthread_rwlock_wrlock(&registry.lock);
-    tsearch(func, &registry.functions, by_host);
+    add(&registry.functions, func);
     tsearch(func, &registry.kernels, order);
     pthread_rwlock_unlock(&registry.lock);
 }
@@ -183,7 +192,7 @@ static void add_variable(void **handle, const void *host, const char *name,
     *var = (struct rt_variable){(struct rt_fatbin *)handle, host, name, nbytes,
                                 managed};
     pthread_rwlock_wrlock(&registry.lock);
-    tsearch(var, &registry.variables, by_host);
+    add(&registry.variables, var);
     pthread_rwlock_unlock(&registry.lock);
 }
 

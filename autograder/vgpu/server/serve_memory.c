@@ -68,12 +68,17 @@ int serve_MEM_INFO(struct request *r)
     int device = request_device(r, body->device);
     if (device < 0)
         return CUDA_INVALID_DEVICE;
-    // The limit of the host's memory is for all devices together; what a
-    // program is told is the model's size, less what is in use.
-    uint64_t used = memory_used(s->memory, device);
-    struct wire_mem_info *info = r->reply;
-    info->total_bytes = s->gpu->memory_bytes;
-    info->free_bytes = used < info->total_bytes ? info->total_bytes - used : 0;
+    // The total is the model's; what is free is what can be had here, of a
+    // limit that all devices share.
+    uint64_t all = 0, used = memory_used(s->memory, device);
+    for (unsigned d = 0; d < s->ndevices; d++)
+        all += memory_used(s->memory, (int)d);
+    uint64_t total = s->gpu->memory_bytes;
+    uint64_t of_model = used < total ? total - used : 0;
+    uint64_t of_limit = all < s->memory_limit ? s->memory_limit - all : 0;
+    *(struct wire_mem_info *)r->reply = (struct wire_mem_info){
+        of_model < of_limit ? of_model : of_limit, total,
+    };
     return CUDA_OK;
 }
 

@@ -23,7 +23,7 @@
 #include "wire.h"
 
 enum {
-    MAX_PROGRAMS = 256,
+    MAX_PROGRAMS = 64,
     MAX_MODULES = 1024,       // a program
     MAX_EVENTS = 1 << 16,     // a program
     MAX_IMAGE_BYTES = 256 << 20,

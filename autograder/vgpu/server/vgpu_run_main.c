@@ -233,13 +233,23 @@ static int report(struct vgpu *vgpu, const struct options *o, int status)
     return status;
 }
 
+// What the devices may hold together; the program needs memory, too.
+static uint64_t half_of_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : 0;
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {0};
     const char *devices = getenv("VGPU_DEVICES");
     argp_err_exit_status = EXIT_USAGE;
-    if (devices)
-        o.devices = parse_devices(devices);
+    if (devices && *devices && !(o.devices = parse_devices(devices))) {
+        fprintf(stderr, "vgpu-run: VGPU_DEVICES is a number from 1 to 8, not "
+                        "%s\n", devices);
+        return EXIT_USAGE;
+    }
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
     warn_if_static(o.program[0]);
 
@@ -247,6 +257,7 @@ int main(int argc, char **argv)
         .gpu = o.gpu, .ndevices = o.devices,
         .watch = o.check ? WATCH_CHECK | WATCH_WRITERS : 0,
         .nthreads = o.deterministic ? 1 : 0,
+        .memory_limit = half_of_memory(),
         .count_host_time = !o.deterministic,
     };
     struct vgpu *vgpu;
