@@ -30,9 +30,7 @@ $(B)/vgpu/lib/libcudart.so.13: $(runtime_OBJECTS) $(B)/obj/runtime_stubs.o \
 	    -Wl,--version-script=$(runtime_dir)/exports.map \
 	    $(runtime_OBJECTS) $(B)/obj/runtime_stubs.o -lm
 
-ifneq ($(wildcard autograder/vgpu/model/time.c),)
 PROGRAMS += $(B)/vgpu/lib/libcudart.so.13
-endif
 
 # Ordinary CUDA programs, for check_programs: one a file, or one a folder.
 # Their first lines say what they print, and flags of their own.

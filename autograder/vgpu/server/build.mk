@@ -15,15 +15,11 @@ vgpu_LIBS = -lzstd -llz4 -lstdc++ -lm
 
 control_LIBS = -ljansson
 
-# Both need every part of the virtual GPU.
-ifneq ($(and $(wildcard autograder/vgpu/exec/launch.c),\
-             $(wildcard autograder/vgpu/model/time.c)),)
 
 $(eval $(call program,vgpu-server,$(B)/obj/$(server_dir)/vgpu_server_main.o \
     $$(vgpu_OBJECTS),$$(vgpu_LIBS)))
 $(eval $(call program,vgpu-run,$$(vgpu_run_OBJECTS) $$(control_OBJECTS) \
     $$(model_OBJECTS) $$(memory_OBJECTS),$$(control_LIBS) -lm))
-endif
 
 server_TEST_OBJECTS = $(control_OBJECTS) \
                       $(B)/obj/$(server_dir)/timeline.o

@@ -21,6 +21,8 @@ static const struct {
     {"l2", "sectors moved between the L2 cache and the SMs",
      "let neighbouring threads touch neighbouring addresses, and keep what a "
      "block uses again in shared memory"},
+    {"blocks", "starting blocks, each with little to do",
+     "let a block do more: several elements a thread, or a grid-stride loop"},
     {"latency", "waiting for memory with too little in flight",
      "keep more loads in flight: more warps an SM, several elements a thread, "
      "vector loads"},
@@ -33,6 +35,11 @@ static const struct {
     {"shared", "shared memory",
      "avoid bank conflicts (pad the tile by one column), and hold reused "
      "values in registers"},
+    {"integer", "integer arithmetic",
+     "compute fewer indices: hoist them out of loops, use 32-bit ones"},
+    {"sfu", "special functions (sin, exp, division)",
+     "use fewer, or cheaper ones where the precision allows it"},
+    {"tensor", "matrix instructions", "nothing cheap: this is the peak"},
     {"launch", "launching", "launch less often, with more work each time"},
 };
 

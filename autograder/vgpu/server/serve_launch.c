@@ -81,6 +81,7 @@ static void fill_work(struct launch_work *work, const struct vgpu_launch *l,
     work->atomics = a->atomics;
     work->shared_wavefronts =
         a->shared_load_wavefronts + a->shared_store_wavefronts;
+    work->l2_sectors = a->load_sectors - a->l1_hit_sectors + a->store_sectors;
     work->l2_hit_sectors = a->l2_hit_sectors;
     work->dram_read_bytes = a->dram_read_bytes;
     work->dram_write_bytes = a->dram_write_bytes;
@@ -110,7 +111,8 @@ static double share_of(const struct gpu_model *gpu, uint64_t blocks,
 }
 
 // Counts and times what was executed; keeps it for the owner.
-static void account(struct program *p, const struct launch *launch,
+static void account(struct program *p, const struct loaded_module *loaded,
+                    const struct launch *launch,
                     const struct launch_report *report, struct vgpu_launch *l,
                     struct stream *stream)
 {
@@ -125,7 +127,11 @@ static void account(struct program *p, const struct launch *launch,
     l->lanes_lost_to_branches = report->lanes_lost_to_branches;
     struct launch_work work = {0};
     fill_work(&work, l, blocks, threads);
-    launch_pipes(launch->code, report, &work);
+    launch_pipes(loaded->code, report, &work);
+    for (uint32_t i = 0; i < loaded->module->nfuncs; i++)
+        overlap_apply(loaded->overlaps[i], &loaded->module->funcs[i],
+                      report->inst_count, &work);
+    overlap_finish(&work);
     struct launch_time time = time_of_launch(s->gpu, &work);
     l->modelled_ns = time.ns;
     snprintf(l->limiter, sizeof l->limiter, "%s", time.limiter);
@@ -136,9 +142,10 @@ static void account(struct program *p, const struct launch *launch,
 
 // Runs it; 0 or the error that the device is left with.
 static int run(struct program *p, struct launch *launch, struct vgpu_launch *l,
-               const struct module *module, struct stream *stream)
+               const struct loaded_module *loaded, struct stream *stream)
 {
     struct server *s = p->server;
+    const struct module *module = loaded->module;
     // One array for both counts by instruction.
     uint64_t *counts = calloc(2 * (size_t)module->ninsts + 1, sizeof *counts);
     if (!counts)
@@ -150,7 +157,7 @@ static int run(struct program *p, struct launch *launch, struct vgpu_launch *l,
     launch_run(launch, &report);
     if (report.status != LAUNCH_OK && report.status != LAUNCH_CANCELLED)
         watch_add(s->watch, &report.fault);
-    account(p, launch, &report, l, stream);
+    account(p, loaded, launch, &report, l, stream);
     free(counts);
     int error = status_error(report.status);
     if (error)
@@ -214,5 +221,5 @@ int serve_LAUNCH(struct request *r)
     };
     memcpy(launch.grid, w->grid, sizeof launch.grid);
     memcpy(launch.block, w->block, sizeof launch.block);
-    return run(p, &launch, &l, loaded->module, stream);
+    return run(p, &launch, &l, loaded, stream);
 }

@@ -21,6 +21,30 @@ static int status_error(enum module_status status)
     return CUDA_INVALID_IMAGE;
 }
 
+static void unload(struct loaded_module *m)
+{
+    for (uint32_t i = 0; m->overlaps && i < m->module->nfuncs; i++)
+        overlap_free(m->overlaps[i]);
+    free(m->overlaps);
+    for (unsigned d = 0; d < VGPU_MAX_DEVICES; d++)
+        free(m->var_addr[d]);
+    if (m->code)
+        code_free(m->code);
+    module_free(m->module);
+}
+
+// What executing and timing a module need, made once. false: no memory.
+static bool prepare(struct loaded_module *m, const struct gpu_model *gpu)
+{
+    const struct module *module = m->module;
+    m->code = code_new(module, gpu);
+    m->overlaps = calloc(module->nfuncs + 1, sizeof *m->overlaps);
+    bool ok = m->code && m->overlaps;
+    for (uint32_t i = 0; ok && i < module->nfuncs; i++)
+        ok = (m->overlaps[i] = overlap_new(&module->funcs[i])) != NULL;
+    return ok;
+}
+
 // Loads images that lie in a mapping of nbytes, as the ranges say.
 static int load_images(struct request *r, const char *map, uint64_t nbytes,
                        const struct wire_range *ranges, uint32_t n,
@@ -45,12 +69,10 @@ static int load_images(struct request *r, const char *map, uint64_t nbytes,
         memcpy(r->reply_tail, message, r->nreply_tail);
         return error;
     }
-    out->code = code_new(out->module, gpu);
-    if (!out->code) {
-        module_free(out->module);
-        return CUDA_OUT_OF_MEMORY;
-    }
-    return CUDA_OK;
+    if (prepare(out, gpu))
+        return CUDA_OK;
+    unload(out);
+    return CUDA_OUT_OF_MEMORY;
 }
 
 static bool modules_room(struct program *p)
@@ -100,12 +122,8 @@ const struct loaded_module *module_at(const struct program *p, uint32_t id)
 
 void modules_free(struct program *p)
 {
-    for (unsigned i = 0; i < p->nmodules; i++) {
-        for (unsigned d = 0; d < VGPU_MAX_DEVICES; d++)
-            free(p->modules[i].var_addr[d]);
-        code_free(p->modules[i].code);
-        module_free(p->modules[i].module);
-    }
+    for (unsigned i = 0; i < p->nmodules; i++)
+        unload(&p->modules[i]);
     free(p->modules);
     p->nmodules = 0;
 }

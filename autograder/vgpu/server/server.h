@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "../model/overlap.h"
 #include "control.h"
 #include "timeline.h"
 #include "wire.h"
@@ -73,6 +74,7 @@ struct server {
 struct loaded_module {
     struct module *module;
     struct code *code;
+    struct overlap **overlaps;  // by function, for the time model
     uint64_t *var_addr[VGPU_MAX_DEVICES]; // NULL: not yet on that device
 };
 
