@@ -69,7 +69,13 @@ START_TEST(test_l1_answers_within_a_block)
     struct access_counters n = watch_counters(r.watch);
     ck_assert_uint_eq(n.l1_hit_sectors, 3 * 8192 / 32);
     ck_assert_uint_eq(n.l2_hit_sectors, 4);
+    ck_assert_uint_eq(n.l2_sectors, 8192 / 32 + 4);
     ck_assert_uint_eq(n.dram_read_bytes, 8192);
+    struct launch_work work = {0};
+    counters_to_work(&n, &work);
+    ck_assert_uint_eq(work.global_load_sectors, 4 * 8192 / 32 + 4);
+    ck_assert_uint_eq(work.l2_sectors, n.l2_sectors);
+    ck_assert_uint_eq(work.dram_read_bytes, 8192);
 }
 END_TEST
 

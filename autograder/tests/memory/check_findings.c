@@ -121,6 +121,26 @@ START_TEST(test_a_fault_that_is_known_becomes_fatal)
 }
 END_TEST
 
+START_TEST(test_what_the_executor_finds_is_counted)
+{
+    const struct watcher *w = watch_callbacks(r.watch);
+    struct finding f = {.kind = FINDING_BARRIER, .line = 7, .message = "half"};
+    rig_begin_one(&r);
+    w->found(w->self, &f);
+    w->found(w->self, &f);
+    f.line = 8;
+    w->found(w->self, &f);
+    rig_end_one(&r);
+    ck_assert_uint_eq(rig_finding(&r, 0, 2)->count, 2);
+    watch_clear(r.watch);
+    watch_set_flags(r.watch, WATCH_COUNT);
+    rig_begin_one(&r);
+    w->found(w->self, &f);
+    rig_end_one(&r);
+    rig_finding(&r, 0, 0);
+}
+END_TEST
+
 START_TEST(test_leaks_are_what_the_program_holds)
 {
     int fd;
@@ -179,6 +199,7 @@ static Suite *suite(void)
     tcase_add_test(t, test_inlined_toolkit_code_shows_its_caller);
     tcase_add_test(t, test_hostile_locations_are_safe);
     tcase_add_test(t, test_a_fault_that_is_known_becomes_fatal);
+    tcase_add_test(t, test_what_the_executor_finds_is_counted);
     tcase_add_test(t, test_leaks_are_what_the_program_holds);
     tcase_add_test(t, test_the_list_ends_at_1024);
     tcase_add_test(t, test_nothing_is_recorded_without_the_flag);

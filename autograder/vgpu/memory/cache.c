@@ -114,6 +114,7 @@ static void l2_access(struct l2 *l2, uint64_t line, unsigned traffic,
 {
     uint8_t *state = l2_line(l2, line, n);
     unsigned there = *state & ALL_SECTORS, missing = sectors & ~there;
+    n->sectors += cache_sectors(sectors);
     n->hit_sectors += cache_sectors(sectors & there);
     if (traffic != TRAFFIC_WRITE && missing) {
         unsigned fetch = fetched(l2, missing) & ~there;
@@ -136,6 +137,7 @@ void l2_feed(struct l2 *l2, const struct trace *t, struct l2_counts *n)
         for (uint64_t run = entry >> 8 & 255; run > 0; run--)
             l2_access(l2, line++, traffic, sectors, &sum);
     }
+    n->sectors += sum.sectors;
     n->hit_sectors += sum.hit_sectors;
     n->read_sectors += sum.read_sectors;
     n->written_sectors += sum.written_sectors;

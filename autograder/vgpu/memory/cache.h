@@ -107,7 +107,8 @@ struct l2 {
 };
 
 struct l2_counts {
-    uint64_t hit_sectors, read_sectors, written_sectors; // DRAM's
+    uint64_t sectors, hit_sectors;
+    uint64_t read_sectors, written_sectors; // DRAM's
 };
 
 bool l2_open(struct l2 *, uint64_t nbytes, unsigned fetch_bytes);

@@ -269,6 +269,22 @@ void watch_add(struct watch *w, const struct finding *f)
         t->finding = *f;
 }
 
+void findings_count(struct watch *w, const struct finding *f)
+{
+    for (unsigned i = 0; i < w->found.n; i++) {
+        struct finding *known = &w->found.list[i].finding;
+        if (known->kind == f->kind && same_place(known, f)) {
+            known->count++;
+            return;
+        }
+    }
+    struct tally *t = tallies_push(&w->found);
+    if (t) {
+        t->finding = *f;
+        t->finding.count = 1;
+    }
+}
+
 // ---- leaks -------------------------------------------------------------------
 
 struct leak_search {

@@ -150,6 +150,14 @@ static uint32_t on_access(void *self, struct warp_view *warp,
     }
 }
 
+// One at a time, says exec.h; nothing else touches the list during a launch.
+static void on_found(void *self, const struct finding *f)
+{
+    struct watch *w = self;
+    if (w->active & WATCH_CHECK)
+        findings_count(w, f);
+}
+
 static struct block_state *take_block(struct worker *worker)
 {
     struct block_state *block = worker->free_blocks;
@@ -244,6 +252,8 @@ static bool make_workers(struct watch *w, unsigned n)
 static uint64_t l1_share(const struct launch *launch)
 {
     const struct gpu_model *gpu = launch->gpu;
+    if (!gpu)
+        return L1_LEAST;
     uint64_t blocks = launch->blocks_per_sm ? launch->blocks_per_sm : 1;
     uint64_t shared = launch->func->shared_bytes + launch->dynamic_shared +
                       gpu->shared_reserved;
@@ -253,7 +263,7 @@ static uint64_t l1_share(const struct launch *launch)
 
 static struct l2 *open_l2(struct watch *w, const struct launch *launch)
 {
-    if (!(w->active & WATCH_COUNT) || launch->device < 0 ||
+    if (!(w->active & WATCH_COUNT) || !launch->gpu || launch->device < 0 ||
         launch->device >= VGPU_MAX_DEVICES)
         return NULL;
     struct l2 *l2 = &w->l2[launch->device];
@@ -295,6 +305,7 @@ static void on_launch_end(void *self, const struct launch *launch)
     for (unsigned i = 0; i < w->nworkers; i++)
         add_counters(&w->counters, &w->workers[i].counters);
     struct l2_counts l2 = queue_end(&w->queue);
+    w->counters.l2_sectors = l2.sectors;
     w->counters.l2_hit_sectors = l2.hit_sectors;
     w->counters.dram_read_bytes = l2.read_sectors * SECTOR_BYTES;
     w->counters.dram_write_bytes = l2.written_sectors * SECTOR_BYTES;
@@ -317,6 +328,7 @@ struct watch *watch_new(struct memory *memory, unsigned flags)
         .launch_begin = on_launch_begin,
         .block_begin = on_block_begin,
         .access = on_access,
+        .found = on_found,
         .block_end = on_block_end,
         .launch_end = on_launch_end,
     };
@@ -354,6 +366,23 @@ const struct watcher *watch_callbacks(struct watch *w)
 struct access_counters watch_counters(const struct watch *w)
 {
     return w->counters;
+}
+
+void counters_to_work(const struct access_counters *n, struct launch_work *work)
+{
+    work->global_load_requests = n->load_requests;
+    work->global_load_sectors = n->load_sectors;
+    work->global_load_bytes = n->load_bytes;
+    work->global_store_requests = n->store_requests;
+    work->global_store_sectors = n->store_sectors;
+    work->global_store_bytes = n->store_bytes;
+    work->atomics = n->atomics;
+    work->shared_wavefronts =
+        n->shared_load_wavefronts + n->shared_store_wavefronts;
+    work->l2_sectors = n->l2_sectors;
+    work->l2_hit_sectors = n->l2_hit_sectors;
+    work->dram_read_bytes = n->dram_read_bytes;
+    work->dram_write_bytes = n->dram_write_bytes;
 }
 
 void watch_flush_cache(struct watch *w)

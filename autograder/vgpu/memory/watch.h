@@ -8,6 +8,7 @@
 //   if (report.status != LAUNCH_OK)
 //       watch_add(watch, &report.fault);    // merged if seen already
 //   counters = watch_counters(watch);
+//   counters_to_work(&counters, &work);
 #pragma once
 
 #include "../exec/exec.h"
@@ -28,9 +29,9 @@ struct access_counters {
     uint64_t shared_atomics;
     uint64_t shared_load_wavefronts, shared_store_wavefronts;
     uint64_t shared_load_conflicts, shared_store_conflicts;
-    // Modelled caches: load sectors found in L1, sectors found in L2 of those
-    // that went there, and what was left for DRAM.
-    uint64_t l1_hit_sectors, l2_hit_sectors;
+    // Modelled caches: load sectors found in L1; sectors asked of L2, and of
+    // those found there; what was left for DRAM.
+    uint64_t l1_hit_sectors, l2_sectors, l2_hit_sectors;
     uint64_t dram_read_bytes, dram_write_bytes;
 };
 
@@ -43,6 +44,8 @@ void watch_set_module(struct watch *, const struct module *);
 const struct watcher *watch_callbacks(struct watch *);
 // Of the last launch.
 struct access_counters watch_counters(const struct watch *);
+// Enters them in the memory fields of `work`, for the time model.
+void counters_to_work(const struct access_counters *, struct launch_work *work);
 // Makes the modelled L2 empty, as a flush between timed runs does.
 void watch_flush_cache(struct watch *);
 

@@ -104,6 +104,8 @@ void finding_record(const struct event *, struct what, const struct allocation *
 // At the end of a launch: workers' findings become the watch's.
 void findings_merge(struct watch *);
 void findings_clear(struct tallies *);
+// Counts one that the executor found, which tells each site once a launch.
+void findings_count(struct watch *, const struct finding *);
 
 // ---- describe.c --------------------------------------------------------------
 
