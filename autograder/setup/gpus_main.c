@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "nvml.h"
+#include "vgpu/model/model.h"
 
 static int watch_s;
 
@@ -80,6 +81,19 @@ static void print_gpu(unsigned index, const struct nvml_gpu *gpu)
     puts(gpu->mig ? "  MIG" : "");
 }
 
+// What the virtual GPU can be.
+static void print_models(void)
+{
+    const struct gpu_model *gpu;
+
+    puts("\nThe virtual GPU can be, with GPU= or --gpu:");
+    for (unsigned i = 0; (gpu = gpu_at(i)); i++)
+        printf("  %-10s %-28s  capability %u.%u  %3u SMs  %4.0f GB/s%s\n",
+               gpu->key, gpu->name, gpu->capability / 10,
+               gpu->capability % 10, gpu->sms, gpu->dram_gbs,
+               gpu == gpu_default() ? "  (unless told)" : "");
+}
+
 static void print_report(const struct nvml_report *report)
 {
     if (report->state != NVML_READY || report->ngpus == 0) {
@@ -88,6 +102,7 @@ static void print_report(const struct nvml_report *report)
                    ? "the driver sees none"
                    : report->why);
         puts("Labs run all the same, on the virtual GPU: make grade LAB=01");
+        print_models();
         return;
     }
     for (unsigned i = 0; i < report->ngpus; i++)

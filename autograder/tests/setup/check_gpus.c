@@ -33,6 +33,7 @@ START_TEST(test_a_dead_driver_is_told)
     ck_assert_int_eq(shell(WITH_NVML("-DDEAD") "build/bin/gpus"), 0);
     ck_assert_said("Driver Not Loaded");
     ck_assert_said("virtual GPU");
+    ck_assert_said("\n  h200       NVIDIA H200                   capability 9.0  132");
 }
 END_TEST
 
