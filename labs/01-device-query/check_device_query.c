@@ -272,11 +272,11 @@ static void make_fast(struct timed_call *c)
 
 START_TEST(copies_fast)
 {
-    SPEED(.what = "a copy of 256 MiB to the GPU against cudaMemcpy from "
-                  "pageable memory",
+    SPEED(.what = "a copy to the GPU against cudaMemcpy from pageable memory",
           .submission = "copy_to_gpu", .make = make_fast,
           .baseline = "copy_pageable", .make_baseline = make_pageable,
-          .size = 1 << 26, .virtual_size = 1 << 20, .calls = 2);
+          // the virtual GPU copies with the CPU, whose time counts past 5 ms
+          .size = 1 << 26, .virtual_size = 1 << 18, .calls = 2);
 }
 END_TEST
 
