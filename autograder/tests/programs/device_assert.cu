@@ -1,4 +1,8 @@
 // A failed assertion is an error that stays until the process ends.
+// expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [4,0,0] Assertion `threadIdx.x < n` failed.
+// expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [5,0,0] Assertion `threadIdx.x < n` failed.
+// expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [6,0,0] Assertion `threadIdx.x < n` failed.
+// expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [7,0,0] Assertion `threadIdx.x < n` failed.
 // expect: sync 710 device-side assert triggered
 // expect: malloc 710
 // expect: last 710, then 0

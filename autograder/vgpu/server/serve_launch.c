@@ -64,27 +64,23 @@ static bool is_gone(void *self)
 
 // ---- afterwards ------------------------------------------------------------------
 
-static void fill_work(struct launch_work *work, const struct vgpu_launch *l,
-                      uint64_t blocks, uint64_t threads)
+// What the time model wants to know of a launch.
+static struct launch_work work_of(const struct loaded_module *loaded,
+                                  const struct launch_report *report,
+                                  const struct vgpu_launch *l)
 {
-    const struct access_counters *a = &l->access;
-    work->blocks = blocks;
-    work->threads_per_block = threads;
-    work->regs = l->regs;
-    work->shared_bytes = l->shared_bytes;
-    work->global_load_requests = a->load_requests;
-    work->global_load_sectors = a->load_sectors;
-    work->global_load_bytes = a->load_bytes;
-    work->global_store_requests = a->store_requests;
-    work->global_store_sectors = a->store_sectors;
-    work->global_store_bytes = a->store_bytes;
-    work->atomics = a->atomics;
-    work->shared_wavefronts =
-        a->shared_load_wavefronts + a->shared_store_wavefronts;
-    work->l2_sectors = a->load_sectors - a->l1_hit_sectors + a->store_sectors;
-    work->l2_hit_sectors = a->l2_hit_sectors;
-    work->dram_read_bytes = a->dram_read_bytes;
-    work->dram_write_bytes = a->dram_write_bytes;
+    struct launch_work work = {
+        .blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+        .threads_per_block = (uint64_t)l->block[0] * l->block[1] * l->block[2],
+        .regs = l->regs, .shared_bytes = l->shared_bytes,
+    };
+    counters_to_work(&l->access, &work);
+    launch_pipes(loaded->code, report, &work);
+    for (uint32_t i = 0; i < loaded->module->nfuncs; i++)
+        overlap_apply(loaded->overlaps[i], &loaded->module->funcs[i],
+                      report->inst_count, &work);
+    overlap_finish(&work);
+    return work;
 }
 
 static void keep_launch(struct server *s, const struct vgpu_launch *launch)
@@ -117,26 +113,18 @@ static void account(struct program *p, const struct loaded_module *loaded,
                     struct stream *stream)
 {
     struct server *s = p->server;
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     l->access = watch_counters(s->watch);
     l->warp_instructions = report->warp_instructions;
     l->lane_instructions = report->lane_instructions;
     l->branches = report->branches;
     l->divergent_branches = report->divergent_branches;
     l->lanes_lost_to_branches = report->lanes_lost_to_branches;
-    struct launch_work work = {0};
-    fill_work(&work, l, blocks, threads);
-    launch_pipes(loaded->code, report, &work);
-    for (uint32_t i = 0; i < loaded->module->nfuncs; i++)
-        overlap_apply(loaded->overlaps[i], &loaded->module->funcs[i],
-                      report->inst_count, &work);
-    overlap_finish(&work);
+    struct launch_work work = work_of(loaded, report, l);
     struct launch_time time = time_of_launch(s->gpu, &work);
     l->modelled_ns = time.ns;
     snprintf(l->limiter, sizeof l->limiter, "%s", time.limiter);
     timeline_kernel(&p->timeline, stream, &s->engines[launch->device], time.ns,
-                    share_of(s->gpu, blocks, &l->occupancy));
+                    share_of(s->gpu, work.blocks, &l->occupancy));
     keep_launch(s, l);
 }
 
