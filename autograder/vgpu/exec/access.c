@@ -129,6 +129,17 @@ find_parameter(struct access *a, struct warp *w, const struct inst *i)
     return true;
 }
 
+// A load that may wait for another thread, or for the host.
+static inline void note_poll(struct warp *w, const struct inst *i,
+                             uint64_t address)
+{
+    if (!(i->flags & ACCESS_POLL))
+        return;
+    w->polled = true;
+    if (address - VGPU_HOST_BASE < VGPU_HOST_SPAN)
+        w->worker->polls_host = true;
+}
+
 static inline __attribute__((always_inline)) const struct inst *
 load(struct warp *w, const struct inst *i, unsigned size, bool is_signed)
 {
@@ -137,7 +148,7 @@ load(struct warp *w, const struct inst *i, unsigned size, bool is_signed)
     enum access_space space = i->flags & ACCESS_SPACE;
     const uint8_t *all = side_by_side(w, i, size);
     if (all && size == (i->flags & ACCESS_WIDE ? 8 : 4)) {
-        w->polled |= (i->flags & ACCESS_POLL) != 0;
+        note_poll(w, i, (uint64_t)(uintptr_t)all);
         memcpy(warp_row(w, i->d), all, (size_t)WARP_LANES * size);
         return i + 1;
     }
@@ -146,7 +157,7 @@ load(struct warp *w, const struct inst *i, unsigned size, bool is_signed)
         return i + 1;
     }
     access_addresses(&a, w, i);
-    w->polled |= (i->flags & ACCESS_POLL) != 0;
+    note_poll(w, i, a.offset[0]);
     for (uint32_t left = w->mask; left;) {
         uint32_t lanes = left;
         if ((i->flags & ACCESS_SPACE) == AT_GENERIC)

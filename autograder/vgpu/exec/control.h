@@ -290,6 +290,7 @@ struct worker {
     uint64_t random;
     bool progressed;          // something that others may wait for happened
     bool worked;              // as above, or a warp did more than spin
+    bool polls_host;          // waits for memory that the host can write
     struct block **blocks;    // the resident set of this worker
     uint32_t nblocks, capacity;
     struct join *free_joins;

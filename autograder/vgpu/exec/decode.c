@@ -312,6 +312,19 @@ static enum decoded try_row(struct builder *b, struct inst *out, int row)
     return b->bad ? MALFORMED : d;
 }
 
+// opcode_find from the table's start, for the few words of which a module has
+// thousands. The module keeps each spelling once.
+static int find_first(struct builder *b, const char *opcode, uint16_t *flags)
+{
+    struct found_row *f = &b->found[((uintptr_t)opcode >> 3) % FOUND_ROWS];
+    if (f->opcode != opcode) {
+        f->opcode = opcode;
+        f->row = opcode_find(opcode, 0, &f->flags);
+    }
+    *flags = f->flags;
+    return f->row;
+}
+
 static void decode_inst(struct builder *b, const struct ptx_inst *src)
 {
     struct inst out = {0};
@@ -319,7 +332,8 @@ static void decode_inst(struct builder *b, const struct ptx_inst *src)
     enum decoded d = NOT_MINE;
     for (int row = 0; d == NOT_MINE; row++) {
         out = (struct inst){.src = src, .id = src->id};
-        row = opcode_find(src->opcode, row, &out.flags);
+        row = row == 0 ? find_first(b, src->opcode, &out.flags)
+                       : opcode_find(src->opcode, row, &out.flags);
         if (row < 0)
             break;
         op = &b->code->ops[row];
@@ -399,18 +413,19 @@ static void refuse(struct builder *b)
     b->f->ninsts = 0;
     b->f->frame_bytes = WIDE_ROW_BYTES;
     struct inst *i = emit_hidden(b, unsupported);
-    i->src = &b->src->insts[0];
+    i->src = &b->src->insts[0]; // only a function with some is so large
 }
 
-static void decode_function(struct code *code, uint32_t index)
+static void decode_function(struct code *code, uint32_t index,
+                            struct found_row *found)
 {
     struct function *f = &code->functions[index];
     const struct ptx_func *src = &code->module->funcs[index];
-    struct builder b = {.code = code, .f = f, .src = src};
+    struct builder b = {.code = code, .f = f, .src = src, .found = found};
     f->code = code;
     f->src = src;
     f->frame_bytes = WIDE_ROW_BYTES; // the scratch row
-    if (src->ninsts == 0)
+    if (src->ninsts == 0 && !src->is_entry)
         return;
     b.reg_row = zeroed(src->nregs, sizeof *b.reg_row);
     b.joins = zeroed(src->ninsts, 1);
@@ -424,8 +439,7 @@ static void decode_function(struct code *code, uint32_t index)
         decode_inst(&b, &src->insts[k]);
     }
     f->start[src->ninsts] = f->ninsts;
-    struct inst *end = emit_hidden(&b, ret);
-    end->src = &src->insts[src->ninsts - 1];
+    emit_hidden(&b, ret);
     resolve_branches(&b);
     if (f->frame_bytes > MAX_FRAME || f->param_stride > MAX_PARAMS)
         refuse(&b);
@@ -455,8 +469,10 @@ struct code *code_new(const struct module *module, const struct gpu_model *gpu)
     code->ops = ops_for_this_cpu();
     code->heap = heap_new();
     code->functions = zeroed(module->nfuncs, sizeof *code->functions);
+    struct found_row *found = zeroed(FOUND_ROWS, sizeof *found);
     for (uint32_t k = 0; k < module->nfuncs; k++)
-        decode_function(code, k);
+        decode_function(code, k, found);
+    free(found);
     return code;
 }
 

@@ -3,7 +3,13 @@
 
 #include "control.h"
 
-enum { BAD_ROW = 0xffffffff };
+enum { BAD_ROW = 0xffffffff, FOUND_ROWS = 512 };
+
+struct found_row {
+    const char *opcode;
+    int row;
+    uint16_t flags;
+};
 
 struct builder {
     struct code *code;
@@ -14,6 +20,7 @@ struct builder {
     uint8_t *joins;          // by ptx instruction: paths meet here
     uint32_t carry_row;      // CC.CF, 0: none yet
     bool bad;                // an operand does not fit the instruction
+    struct found_row *found; // FOUND_ROWS of them, by opcode
 };
 
 // A decoder fills `out`, whose fn, op, flags, src and id are set, from the

@@ -110,9 +110,9 @@ static enum decoded decode_mov(struct builder *b, struct inst *out)
     const struct ptx_inst *src = out->src;
     char letter = last_letter(src->opcode);
     const char signature[3] = {letter, letter, 0};
-    if (src->noperands != 2 || src->operands[0].kind == OPERAND_VECTOR ||
-        src->operands[1].kind == OPERAND_VECTOR)
-        return MALFORMED;
+    if (src->noperands == 2 && (src->operands[0].kind == OPERAND_VECTOR ||
+                                src->operands[1].kind == OPERAND_VECTOR))
+        return NOT_MINE; // the rows that pack and unpack follow
     return decode_rows(b, out, signature) ? DECODED : MALFORMED;
 }
 

@@ -113,10 +113,11 @@ static struct block *start_next(struct worker *w)
 static bool wait_for_others(struct worker *w, uint64_t *seen, unsigned *idle)
 {
     uint64_t progress = atomic_load(&w->state->progress);
-    if (progress != *seen) {
+    if (progress != *seen || w->polls_host) {
         *seen = progress;
-        *idle = 0;
+        *idle = w->polls_host ? IDLE_FREE : 0;
     }
+    w->polls_host = false;
     if (++*idle > IDLE_LIMIT)
         return false;
     if (*idle > IDLE_FREE)
