@@ -61,10 +61,11 @@ struct launch_work {
     uint64_t global_store_requests, global_store_sectors;
     uint64_t global_load_bytes, global_store_bytes;  // requested by lanes
     uint64_t atomics, shared_wavefronts;
-    uint64_t l2_sectors;                  // asked of L2: hits and misses
+    uint64_t l2_sectors;                  // asked of L2; 0: all that were
     uint64_t l2_hit_sectors, dram_read_bytes, dram_write_bytes;
     // Of one warp, on average (overlap.h): loads that wait for one another,
     // bytes that are on their way at once, cycles of dependent arithmetic.
+    // Zeros count as one round of loads, and as no cycles.
     double critical_path_loads;
     double bytes_in_flight_per_warp;
     double serial_cycles;

@@ -74,9 +74,11 @@ static void divide_traffic(struct setting *s)
 {
     const struct launch_work *w = s->work;
     double loads = (double)w->global_load_sectors;
-    double past_l1 = (double)w->l2_sectors - (double)w->global_store_sectors;
+    double stores = (double)w->global_store_sectors;
+    double asked = w->l2_sectors ? (double)w->l2_sectors : loads + stores;
+    double past_l1 = asked - stores;
     s->dram_bytes = (double)w->dram_read_bytes + (double)w->dram_write_bytes;
-    s->l2_bytes = 32.0 * (double)w->l2_sectors;
+    s->l2_bytes = 32.0 * asked;
     if (loads > 0) {
         s->from_l1 = past_l1 < loads ? 1 - (past_l1 > 0 ? past_l1 : 0) / loads : 0;
         s->from_dram = at_most_1((double)w->dram_read_bytes / 32 / loads);
@@ -84,6 +86,8 @@ static void divide_traffic(struct setting *s)
             s->from_l1 = 1 - s->from_dram;
     }
     s->rounds = w->critical_path_loads;
+    if (s->rounds == 0 && loads > 0)
+        s->rounds = 1;
     s->lines = w->bytes_in_flight_per_warp / 128;
 }
 
