@@ -41,7 +41,7 @@ static bool server_lives(void)
     return !vgpu_clock(vgpu, &ns);
 }
 
-// ---- a program, byte by byte --------------------------------------------------
+// ---- a program, byte by byte -----------------------------------------------
 
 static int connect_program(void)
 {
@@ -189,7 +189,7 @@ START_TEST(test_invented_handles_are_refused)
 }
 END_TEST
 
-// ---- what only the owner may do -----------------------------------------------
+// ---- what only the owner may do --------------------------------------------
 
 START_TEST(test_program_cannot_do_what_the_owner_does)
 {
@@ -224,7 +224,7 @@ START_TEST(test_door_takes_nothing_but_connections)
 }
 END_TEST
 
-// ---- noise ---------------------------------------------------------------------
+// ---- noise -----------------------------------------------------------------
 
 // Requests of right and wrong length, with bodies at random.
 START_TEST(test_noise_harms_nobody)
@@ -282,7 +282,7 @@ START_TEST(test_extreme_values_harm_nobody)
 }
 END_TEST
 
-// ---- the owner -------------------------------------------------------------------
+// ---- the owner -------------------------------------------------------------
 
 START_TEST(test_import_needs_sealed_memory_of_that_size)
 {
@@ -392,7 +392,7 @@ START_TEST(test_start_says_why_it_failed)
 }
 END_TEST
 
-// ---- a sandbox with nothing in it ----------------------------------------------
+// ---- a sandbox with nothing in it ------------------------------------------
 
 #define SANDBOX                                                                \
     "bwrap", "--unshare-all", "--die-with-parent", "--clearenv", "--ro-bind",  \

@@ -105,7 +105,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     return rt_done(cudaSuccess);
 }
 
-// ---- the same, one by one -------------------------------------------------------------
+// ---- the same, one by one --------------------------------------------------
 
 // ATTRIBUTE(name, value): what a program may ask for; p is the device's
 // properties, gpu its model.

@@ -37,7 +37,7 @@ bool rt_is_server_address(uint64_t addr)
     return addr >= VGPU_DEVICE_BASE && addr < VGPU_HOST_BASE + VGPU_HOST_SPAN;
 }
 
-// ---- the program's own time ------------------------------------------------------
+// ---- the program's own time ------------------------------------------------
 
 static uint64_t thread_cpu_ns(void)
 {
@@ -60,7 +60,7 @@ void rt_forgive_time(void)
         left_ns = thread_cpu_ns();
 }
 
-// ---- exchanges -------------------------------------------------------------------
+// ---- exchanges -------------------------------------------------------------
 
 static cudaError_t server_is_gone(void)
 {
@@ -177,7 +177,7 @@ void rt_unlock_staging(void)
     rt_forgive_time();
 }
 
-// ---- connecting ------------------------------------------------------------------
+// ---- connecting ------------------------------------------------------------
 
 // Asks at the door, by passing one end of a fresh pair of sockets.
 static bool knock(int door)

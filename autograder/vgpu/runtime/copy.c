@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// ---- what goes where ---------------------------------------------------------------
+// ---- what goes where -------------------------------------------------------
 
 static bool is_server(const void *p)
 {
@@ -44,7 +44,7 @@ static struct rt_rows flattened(const struct rt_rows *rows)
     return flat;
 }
 
-// ---- both sides at the server --------------------------------------------------------
+// ---- both sides at the server ----------------------------------------------
 
 static cudaError_t copy_direct(const struct rt_rows *rows, uint32_t stream)
 {
@@ -65,7 +65,7 @@ static cudaError_t copy_direct(const struct rt_rows *rows, uint32_t stream)
                 : rt_ask(WIRE_COPY, &body, sizeof body, NULL, 0);
 }
 
-// ---- through the staging area --------------------------------------------------------
+// ---- through the staging area ----------------------------------------------
 
 // The part of a copy that fits: rows first..first+height, from byte `at` of
 // each, when a single row is longer than the area.
@@ -169,7 +169,7 @@ static cudaError_t copy_staged(const struct rt_rows *rows, bool in,
     return cudaSuccess;
 }
 
-// ---- entry -----------------------------------------------------------------------
+// ---- entry -----------------------------------------------------------------
 
 cudaError_t rt_copy(const struct rt_rows *given, cudaStream_t handle,
                     cudaStream_t zero)

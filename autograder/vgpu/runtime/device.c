@@ -19,7 +19,7 @@ cudaError_t rt_check_device(int device)
                : cudaErrorInvalidDevice;
 }
 
-// ---- which device ------------------------------------------------------------------
+// ---- which device ----------------------------------------------------------
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -89,7 +89,7 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags)
     return rt_done(rt_connect());
 }
 
-// ---- waiting -----------------------------------------------------------------------
+// ---- waiting ---------------------------------------------------------------
 
 cudaError_t cudaDeviceSynchronize(void)
 {
@@ -107,7 +107,7 @@ cudaError_t cudaDeviceReset(void)
     return rt_done(error);
 }
 
-// ---- limits and settings that change nothing ---------------------------------------
+// ---- limits and settings that change nothing -------------------------------
 
 static size_t limits[] = {
     [cudaLimitStackSize] = 1024,
@@ -169,7 +169,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return rt_done(rt_connect());
 }
 
-// ---- versions ----------------------------------------------------------------------
+// ---- versions --------------------------------------------------------------
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
@@ -184,7 +184,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaDriverGetVersion(version);
 }
 
-// ---- bus numbers -------------------------------------------------------------------
+// ---- bus numbers -----------------------------------------------------------
 
 cudaError_t cudaDeviceGetPCIBusId(char *text, int n, int device)
 {

@@ -27,7 +27,7 @@ cudaError_t cudaGetLastError(void)
     return error;
 }
 
-// ---- names and texts -------------------------------------------------------------
+// ---- names and texts -------------------------------------------------------
 
 static const struct {
     int number;
@@ -56,7 +56,7 @@ const char *cudaGetErrorString(cudaError_t error)
     return unknown;
 }
 
-// ---- what is said on stderr --------------------------------------------------------
+// ---- what is said on stderr ------------------------------------------------
 
 cudaError_t rt_not_supported(const char *name)
 {

@@ -13,7 +13,7 @@ static cudaError_t function_of(const void *func, struct rt_function **out)
     return *out ? rt_load_function(*out) : cudaErrorInvalidResourceHandle;
 }
 
-// ---- attributes --------------------------------------------------------------------
+// ---- attributes ------------------------------------------------------------
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out,
                                   const void *handle)
@@ -93,7 +93,7 @@ cudaError_t cudaFuncGetParamInfo(const void *handle, size_t index,
     return rt_done(cudaSuccess);
 }
 
-// ---- handles -----------------------------------------------------------------------
+// ---- handles ---------------------------------------------------------------
 
 cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *func)
 {
@@ -115,7 +115,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *symbol)
     return cudaGetKernel((cudaKernel_t *)out, symbol);
 }
 
-// ---- variables ---------------------------------------------------------------------
+// ---- variables -------------------------------------------------------------
 
 cudaError_t cudaGetSymbolAddress(void **ptr, const void *symbol)
 {
@@ -138,7 +138,7 @@ cudaError_t cudaGetSymbolSize(size_t *nbytes, const void *symbol)
     return rt_done(cudaSuccess);
 }
 
-// ---- between <<< and >>> ---------------------------------------------------------------
+// ---- between <<< and >>> ---------------------------------------------------
 
 // The arguments of a kernel may launch others before it is launched itself.
 enum { MAX_NESTED = 64 };

@@ -10,7 +10,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// ---- modules ---------------------------------------------------------------------
+// ---- modules ---------------------------------------------------------------
 
 // struct fatbin_region: u32 magic, u16 version, u16 header, u64 size.
 enum { REGION_MAGIC = 0xba55ed50, REGION_HEADER = 16 };
@@ -98,7 +98,7 @@ cudaError_t rt_load_fatbin(struct rt_fatbin *bin)
     return error;
 }
 
-// ---- functions -------------------------------------------------------------------
+// ---- functions -------------------------------------------------------------
 
 static cudaError_t ask_function(struct rt_function *func)
 {
@@ -137,7 +137,7 @@ cudaError_t rt_load_function(struct rt_function *func)
     return error ? error : func->error;
 }
 
-// ---- variables -------------------------------------------------------------------
+// ---- variables -------------------------------------------------------------
 
 cudaError_t rt_variable_address(const struct rt_variable *var, uint64_t *addr)
 {

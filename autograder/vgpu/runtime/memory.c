@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// ---- allocations of this process -------------------------------------------------
+// ---- allocations of this process -------------------------------------------
 
 // A range of addresses; ranges of a tree do not overlap, so that a search for
 // a range inside one finds it.
@@ -96,7 +96,7 @@ cudaError_t rt_map_shared(uint64_t addr, uint64_t nbytes, int fd)
     return error;
 }
 
-// ---- allocating and freeing ------------------------------------------------------
+// ---- allocating and freeing ------------------------------------------------
 
 cudaError_t rt_allocate(enum wire_memory kind, int device, size_t nbytes,
                         uint64_t *addr)
@@ -227,7 +227,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return rt_done(error);
 }
 
-// ---- memory of the program's own, page-locked ---------------------------------------
+// ---- memory of the program's own, page-locked ------------------------------
 
 cudaError_t cudaHostRegister(void *ptr, size_t nbytes, unsigned flags)
 {

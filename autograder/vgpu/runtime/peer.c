@@ -60,7 +60,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
     return rt_done(set_peer(peer, false));
 }
 
-// ---- copies ------------------------------------------------------------------------
+// ---- copies ----------------------------------------------------------------
 
 static cudaError_t copy_peer(void *dst, int dst_device, const void *src,
                              int src_device, size_t n, bool wait,

@@ -1,7 +1,7 @@
 // Copies, fills and stream-ordered allocations; compiled twice.
 #include "runtime.h"
 
-// ---- copies ------------------------------------------------------------------------
+// ---- copies ----------------------------------------------------------------
 
 static cudaError_t copy(void *dst, const void *src, size_t n,
                         enum cudaMemcpyKind kind, bool wait, cudaStream_t s)
@@ -84,7 +84,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p,
     return rt_done(copy_3d(p, false, stream));
 }
 
-// ---- variables ---------------------------------------------------------------------
+// ---- variables -------------------------------------------------------------
 
 static cudaError_t within(const void *symbol, size_t n, size_t offset,
                           char **at)
@@ -151,7 +151,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t n,
     return rt_done(from_symbol(dst, symbol, n, offset, kind, false, stream));
 }
 
-// ---- fills -------------------------------------------------------------------------
+// ---- fills -----------------------------------------------------------------
 
 cudaError_t cudaMemset(void *dst, int byte, size_t n)
 {
@@ -202,7 +202,7 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr dst, int byte,
     return rt_done(fill_3d(dst, byte, extent, stream));
 }
 
-// ---- stream-ordered memory -----------------------------------------------------------
+// ---- stream-ordered memory -------------------------------------------------
 
 // Work is executed in the order in which it is asked for, so memory that is
 // there at once is there in time.

@@ -1,7 +1,7 @@
 // Work on streams other than kernels and copies; compiled twice.
 #include "handles.h"
 
-// ---- waiting -----------------------------------------------------------------------
+// ---- waiting ---------------------------------------------------------------
 
 static cudaError_t synchronize(cudaStream_t handle)
 {
@@ -27,7 +27,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
     return rt_done(synchronize(handle));
 }
 
-// ---- events ------------------------------------------------------------------------
+// ---- events ----------------------------------------------------------------
 
 static cudaError_t post_event(uint32_t op, cudaEvent_t event,
                               cudaStream_t handle)
@@ -70,7 +70,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event,
     return rt_done(post_event(WIRE_EVENT_WAIT, event, handle));
 }
 
-// ---- host functions ------------------------------------------------------------------
+// ---- host functions --------------------------------------------------------
 
 // Run where they are asked for, once the stream has come so far: later work
 // of the stream must wait for them, and so does the program here.
@@ -96,7 +96,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t handle,
     return rt_done(error);
 }
 
-// ---- what a stream is ------------------------------------------------------------------
+// ---- what a stream is ------------------------------------------------------
 
 static cudaError_t describe(cudaStream_t handle, const struct CUstream_st **out)
 {
@@ -164,7 +164,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void *ptr,
     return rt_done(ptr ? describe(handle, &s) : cudaErrorInvalidValue);
 }
 
-// ---- attributes ------------------------------------------------------------------------
+// ---- attributes ------------------------------------------------------------
 
 // What a stream may be told about caches and clusters is a hint.
 cudaError_t cudaStreamSetAttribute(cudaStream_t handle,

@@ -43,7 +43,7 @@ cudaError_t cudaMemAdvise(const void *ptr, size_t nbytes,
                                                        : cudaErrorInvalidValue);
 }
 
-// ---- between processes -------------------------------------------------------------
+// ---- between processes -----------------------------------------------------
 
 _Static_assert(sizeof(struct wire_ipc) <= sizeof(cudaIpcMemHandle_t),
                "a handle must fit");

@@ -45,7 +45,7 @@ static cudaMemPool_t find(cudaMemPool_t handle)
                : NULL;
 }
 
-// ---- a device's pool -----------------------------------------------------------------
+// ---- a device's pool -------------------------------------------------------
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
@@ -73,7 +73,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t handle)
     return rt_done(error);
 }
 
-// ---- pools of the program's own --------------------------------------------------------
+// ---- pools of the program's own --------------------------------------------
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *out,
                               const struct cudaMemPoolProps *props)

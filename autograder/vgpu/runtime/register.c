@@ -18,7 +18,7 @@ static struct {
     void *variables;
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-// ---- the trees -------------------------------------------------------------------
+// ---- the trees -------------------------------------------------------------
 
 // Functions and variables hold what the program knows them by second.
 struct known {
@@ -65,7 +65,7 @@ struct rt_variable *rt_find_variable(const void *symbol)
     return find(&registry.variables, symbol);
 }
 
-// ---- fatbins ---------------------------------------------------------------------
+// ---- fatbins ---------------------------------------------------------------
 
 // What a program passes: see fatbin.c of module/ for what it points to.
 struct fatbin_wrapper {
@@ -158,7 +158,7 @@ char __cudaInitModule(void **handle)
     return 1;
 }
 
-// ---- kernels and variables -------------------------------------------------------
+// ---- kernels and variables -------------------------------------------------
 
 // What a library that is gone again had at that address gives way. The caller
 // holds the lock.

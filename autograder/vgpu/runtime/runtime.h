@@ -37,7 +37,7 @@
 
 enum { RT_MAX_DEVICES = 8 };
 
-// ---- error.c -------------------------------------------------------------------
+// ---- error.c ---------------------------------------------------------------
 
 cudaError_t rt_done(cudaError_t error);
 // Says its name once on stderr; cudaErrorNotSupported.
@@ -47,7 +47,7 @@ bool rt_traces(const char *subject);
 void rt_trace(const char *subject, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// ---- connection.c --------------------------------------------------------------
+// ---- connection.c ----------------------------------------------------------
 
 // Connects to the server at the first call. cudaErrorInitializationError in a
 // child of fork, whose parent's connection is not its own.
@@ -91,19 +91,19 @@ void rt_forgive_time(void);
 // Whether an address is one that the server knows as it is.
 bool rt_is_server_address(uint64_t addr);
 
-// ---- device.c ------------------------------------------------------------------
+// ---- device.c --------------------------------------------------------------
 
 int rt_device(void); // the calling thread's current device
 cudaError_t rt_check_device(int device);
 
-// ---- handles.c -----------------------------------------------------------------
+// ---- handles.c -------------------------------------------------------------
 
 // The server's number of a stream and its device. zero: what stream 0 means.
 cudaError_t rt_stream(cudaStream_t, cudaStream_t zero, uint32_t *id,
                       int *device);
 cudaError_t rt_event(cudaEvent_t, uint32_t *id);
 
-// ---- register.c, load.c ----------------------------------------------------------
+// ---- register.c, load.c ----------------------------------------------------
 
 struct rt_fatbin {
     struct rt_fatbin *next;
@@ -143,7 +143,7 @@ cudaError_t rt_load_function(struct rt_function *);
 // Where a variable lies on the current device.
 cudaError_t rt_variable_address(const struct rt_variable *, uint64_t *addr);
 
-// ---- submit.c ------------------------------------------------------------------
+// ---- submit.c --------------------------------------------------------------
 
 struct rt_launch {
     const void *func;
@@ -157,7 +157,7 @@ cudaError_t rt_submit(const struct rt_launch *);
 // Dynamic shared memory a launch of it may ask for.
 size_t rt_dynamic_shared_limit(const struct rt_function *);
 
-// ---- copy.c ----------------------------------------------------------------------
+// ---- copy.c ----------------------------------------------------------------
 
 struct rt_rows { // height rows of width bytes
     void *dst;
@@ -172,7 +172,7 @@ cudaError_t rt_copy(const struct rt_rows *, cudaStream_t, cudaStream_t zero);
 cudaError_t rt_fill(void *dst, size_t pitch, int byte, size_t width,
                     size_t height, bool wait, cudaStream_t, cudaStream_t zero);
 
-// ---- memory.c, pointer.c -----------------------------------------------------------
+// ---- memory.c, pointer.c ---------------------------------------------------
 
 cudaError_t rt_allocate(enum wire_memory, int device, size_t nbytes,
                         uint64_t *addr);

@@ -25,7 +25,7 @@ struct vgpu {
 enum { MESSAGE = 256, START_TIMEOUT_MS = 10000, STOP_TIMEOUT_MS = 2000,
        IDLE_TIMEOUT_MS = 10000 };
 
-// ---- asking --------------------------------------------------------------------
+// ---- asking ----------------------------------------------------------------
 
 // Sends a request and waits for its reply: the body is copied out, the tail
 // stays in v->buffer. Returns the tail's bytes, or -1 when refused or gone.
@@ -58,7 +58,7 @@ static int tell(struct vgpu *v, uint32_t op, const void *body, size_t nbody,
     return ask(v, op, body, nbody, fd, NULL, 0, NULL) < 0 ? -1 : 0;
 }
 
-// ---- starting and stopping -----------------------------------------------------
+// ---- starting and stopping -------------------------------------------------
 
 static bool beside_me(char *path, size_t n)
 {
@@ -195,7 +195,7 @@ int vgpu_program_socket(struct vgpu *v)
     return -1;
 }
 
-// ---- memory --------------------------------------------------------------------
+// ---- memory ----------------------------------------------------------------
 
 static uint64_t import(struct vgpu *v, int fd, struct wire_import *body,
                        const char *label)
@@ -257,7 +257,7 @@ int vgpu_writers(struct vgpu *v, uint64_t addr, uint64_t nbytes,
     return 0;
 }
 
-// ---- settings and the clock --------------------------------------------------------
+// ---- settings and the clock ------------------------------------------------
 
 int vgpu_set_watch(struct vgpu *v, unsigned flags)
 {
@@ -295,7 +295,7 @@ int vgpu_wait_idle(struct vgpu *v)
     return -1;
 }
 
-// ---- findings and launches ---------------------------------------------------------
+// ---- findings and launches -------------------------------------------------
 
 // Gathers the records of `size` bytes that an operation hands out, until it
 // has no more; at most 65536. NULL and *n = 0 when there are none.

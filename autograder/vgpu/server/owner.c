@@ -18,7 +18,7 @@ typedef bool owner_handler(struct owner_request *);
 
 enum { OWNER_TAIL = WIRE_MESSAGE / 2, MAX_OWNER_REPLY = 64 };
 
-// ---- starting ------------------------------------------------------------------
+// ---- starting --------------------------------------------------------------
 
 static const uint64_t DEFAULT_MEMORY = UINT64_C(4) << 30;
 
@@ -62,7 +62,7 @@ static bool own_DOOR(struct owner_request *r)
     return sock >= 0 && program_open_door(r->server, sock);
 }
 
-// ---- imports ---------------------------------------------------------------------
+// ---- imports ---------------------------------------------------------------
 
 static bool own_IMPORT(struct owner_request *r)
 {
@@ -112,7 +112,7 @@ static bool own_FORGET(struct owner_request *r)
     return true;
 }
 
-// ---- settings --------------------------------------------------------------------
+// ---- settings --------------------------------------------------------------
 
 static bool own_WATCH(struct owner_request *r)
 {
@@ -150,7 +150,7 @@ static bool own_PROGRAMS(struct owner_request *r)
     return true;
 }
 
-// ---- who wrote what ----------------------------------------------------------------
+// ---- who wrote what --------------------------------------------------------
 
 static bool in_import(struct server *s, uint64_t addr, uint64_t nbytes)
 {
@@ -182,7 +182,7 @@ static bool own_WRITERS(struct owner_request *r)
     return true;
 }
 
-// ---- findings and launches ------------------------------------------------------------
+// ---- findings and launches -------------------------------------------------
 
 static bool own_FINDINGS(struct owner_request *r)
 {
@@ -218,7 +218,7 @@ static bool own_LAUNCHES(struct owner_request *r)
     return true;
 }
 
-// ---- the socket ------------------------------------------------------------------------
+// ---- the socket ------------------------------------------------------------
 
 static const struct {
     owner_handler *serve;

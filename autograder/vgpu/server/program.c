@@ -36,7 +36,7 @@ static const struct operation {
 #undef OP
 };
 
-// ---- receiving and replying --------------------------------------------------
+// ---- receiving and replying ------------------------------------------------
 
 enum { REPLY_TAIL = WIRE_MESSAGE / 2, MAX_REPLY_BODY = 128 };
 
@@ -120,7 +120,7 @@ static bool serve_packet(struct program *p, char *buffer, size_t nbytes,
     return ok;
 }
 
-// ---- a program's life --------------------------------------------------------
+// ---- a program's life ------------------------------------------------------
 
 static void program_free(struct program *p)
 {
@@ -219,7 +219,7 @@ static bool start_thread(void *(*run)(void *), void *self)
     return true;
 }
 
-// ---- doors -------------------------------------------------------------------
+// ---- doors -----------------------------------------------------------------
 
 struct door {
     struct server *server;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- what a device allows ------------------------------------------------------
+// ---- what a device allows --------------------------------------------------
 
 // A program's runtime library checks these to answer at once; it may lie.
 static int check_shape(const struct server *s, const struct wire_launch *w,
@@ -46,7 +46,7 @@ static int status_error(enum launch_status status)
     return CUDA_LAUNCH_FAILURE;
 }
 
-// ---- while it runs -------------------------------------------------------------
+// ---- while it runs ---------------------------------------------------------
 
 static void keep_output(void *self, const char *text, size_t n)
 {
@@ -62,7 +62,12 @@ static bool is_gone(void *self)
            (poll_for.revents & (POLLHUP | POLLRDHUP | POLLERR));
 }
 
-// ---- afterwards ------------------------------------------------------------------
+// ---- afterwards ------------------------------------------------------------
+
+static uint64_t blocks_of(const struct vgpu_launch *l)
+{
+    return (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+}
 
 // What the time model wants to know of a launch.
 static struct launch_work work_of(const struct loaded_module *loaded,
@@ -70,7 +75,7 @@ static struct launch_work work_of(const struct loaded_module *loaded,
                                   const struct vgpu_launch *l)
 {
     struct launch_work work = {
-        .blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+        .blocks = blocks_of(l),
         .threads_per_block = (uint64_t)l->block[0] * l->block[1] * l->block[2],
         .regs = l->regs, .shared_bytes = l->shared_bytes,
     };
@@ -153,7 +158,28 @@ static int run(struct program *p, struct launch *launch, struct vgpu_launch *l,
     return error;
 }
 
-// ---- the operation -----------------------------------------------------------------
+// What is known of a launch before it runs.
+static struct vgpu_launch describe(const struct gpu_model *gpu,
+                                   const struct wire_launch *w,
+                                   const struct ptx_func *func)
+{
+    bool exact;
+    struct vgpu_launch l = {
+        .regs = function_regs(func, &exact),
+        .shared_bytes = (uint32_t)func->shared_bytes + w->dynamic_shared,
+    };
+    memcpy(l.grid, w->grid, sizeof l.grid);
+    memcpy(l.block, w->block, sizeof l.block);
+    function_name(func, l.kernel, sizeof l.kernel);
+    l.occupancy = occupancy_of(gpu, w->block[0] * w->block[1] * w->block[2],
+                               l.regs, l.shared_bytes);
+    snprintf(l.occupancy_limiter, sizeof l.occupancy_limiter, "%s",
+             l.occupancy.limiter);
+    l.occupancy.limiter = NULL; // a pointer means nothing to the owner
+    return l;
+}
+
+// ---- the operation ---------------------------------------------------------
 
 int serve_LAUNCH(struct request *r)
 {
@@ -177,24 +203,12 @@ int serve_LAUNCH(struct request *r)
     if (error)
         return error;
 
-    bool exact;
-    struct vgpu_launch l = {
-        .regs = function_regs(func, &exact),
-        .shared_bytes = (uint32_t)func->shared_bytes + w->dynamic_shared,
-    };
-    memcpy(l.grid, w->grid, sizeof l.grid);
-    memcpy(l.block, w->block, sizeof l.block);
-    function_name(func, l.kernel, sizeof l.kernel);
-    l.occupancy = occupancy_of(s->gpu, w->block[0] * w->block[1] * w->block[2],
-                               l.regs, l.shared_bytes);
-    snprintf(l.occupancy_limiter, sizeof l.occupancy_limiter, "%s",
-             l.occupancy.limiter);
-    l.occupancy.limiter = NULL; // a pointer means nothing to the owner
+    struct vgpu_launch l = describe(s->gpu, w, func);
     if (!l.occupancy.blocks_per_sm)
         return CUDA_OUT_OF_RESOURCES;
-    uint64_t blocks = (uint64_t)w->grid[0] * w->grid[1] * w->grid[2];
     bool cooperative = w->flags & WIRE_COOPERATIVE;
-    if (cooperative && blocks > (uint64_t)s->gpu->sms * l.occupancy.blocks_per_sm)
+    if (cooperative && blocks_of(&l) > (uint64_t)s->gpu->sms *
+                                           l.occupancy.blocks_per_sm)
         return CUDA_COOPERATIVE_TOO_LARGE;
 
     struct launch launch = {

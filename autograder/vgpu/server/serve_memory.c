@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// ---- what a program owns -----------------------------------------------------
+// ---- what a program owns ---------------------------------------------------
 
 bool own(struct program *p, uint64_t addr, bool variable, int fd)
 {
@@ -52,7 +52,7 @@ void release_all(struct program *p)
         release_owned(p, i);
 }
 
-// ---- allocations -------------------------------------------------------------
+// ---- allocations -----------------------------------------------------------
 
 static enum wire_memory wire_kind(const struct allocation *a)
 {
@@ -155,7 +155,7 @@ int serve_PEER(struct request *r)
     return CUDA_OK;
 }
 
-// ---- copies and fills ----------------------------------------------------------
+// ---- copies and fills ------------------------------------------------------
 
 // One side of a copy: rows in the staging area, or in an allocation.
 struct side {
@@ -312,7 +312,7 @@ int serve_FILL(struct request *r)
     return CUDA_OK;
 }
 
-// ---- IPC ---------------------------------------------------------------------
+// ---- IPC -------------------------------------------------------------------
 
 int serve_IPC_GET(struct request *r)
 {

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// ---- loading -----------------------------------------------------------------
+// ---- loading ---------------------------------------------------------------
 
 static int status_error(enum module_status status)
 {
@@ -128,7 +128,7 @@ void modules_free(struct program *p)
     p->nmodules = 0;
 }
 
-// ---- functions -----------------------------------------------------------------
+// ---- functions -------------------------------------------------------------
 
 char *__cxa_demangle(const char *, char *, size_t *, int *); // of libstdc++
 
@@ -224,7 +224,7 @@ int serve_FUNCTION(struct request *r)
     return CUDA_OK;
 }
 
-// ---- variables -------------------------------------------------------------------
+// ---- variables -------------------------------------------------------------
 
 static bool has_address(const struct ptx_var *var)
 {

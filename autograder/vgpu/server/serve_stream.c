@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- streams -----------------------------------------------------------------
+// ---- streams ---------------------------------------------------------------
 
 int serve_STREAM_NEW(struct request *r)
 {
@@ -83,7 +83,7 @@ int serve_RESET(struct request *r)
     return CUDA_OK;
 }
 
-// ---- events ------------------------------------------------------------------
+// ---- events ----------------------------------------------------------------
 
 static struct event *event_at(const struct program *p, uint32_t id)
 {
@@ -179,7 +179,7 @@ int serve_EVENT_TIME(struct request *r)
     return CUDA_OK;
 }
 
-// ---- device output -------------------------------------------------------------
+// ---- device output ---------------------------------------------------------
 
 void print_keep(struct program *p, const char *text, size_t n)
 {

@@ -40,7 +40,8 @@ enum cuda_error {
     CUDA_INVALID_DEVICE_FUNCTION = 98, CUDA_INVALID_DEVICE = 101,
     CUDA_INVALID_IMAGE = 200, CUDA_NO_IMAGE = 209, CUDA_INVALID_PTX = 218,
     CUDA_INVALID_HANDLE = 400, CUDA_ILLEGAL_ADDRESS = 700,
-    CUDA_OUT_OF_RESOURCES = 701, CUDA_TIMEOUT = 702, CUDA_ASSERT = 710, CUDA_ILLEGAL_INSTRUCTION = 715, CUDA_MISALIGNED = 716,
+    CUDA_OUT_OF_RESOURCES = 701, CUDA_TIMEOUT = 702, CUDA_ASSERT = 710,
+    CUDA_ILLEGAL_INSTRUCTION = 715, CUDA_MISALIGNED = 716,
     CUDA_LAUNCH_FAILURE = 719, CUDA_COOPERATIVE_TOO_LARGE = 720,
     CUDA_NOT_SUPPORTED = 801,
 };
@@ -133,7 +134,7 @@ typedef int handler(struct request *); // an enum cuda_error
 // Serves a door until it closes, in a thread of its own; owns the socket.
 bool program_open_door(struct server *, int sock);
 
-// ---- serve_*.c ---------------------------------------------------------------
+// ---- serve_*.c -------------------------------------------------------------
 
 handler serve_MEM_INFO, serve_ALLOC, serve_FREE, serve_POINTER, serve_COPY,
     serve_FILL, serve_MODULE, serve_FUNCTION, serve_VARIABLE, serve_LAUNCH,
@@ -167,7 +168,7 @@ void function_name(const struct ptx_func *, char *name, size_t n);
 // Keeps device output for the program.
 void print_keep(struct program *, const char *text, size_t n);
 
-// ---- owner.c -----------------------------------------------------------------
+// ---- owner.c ---------------------------------------------------------------
 
 // Serves the owner's socket until it closes.
 void owner_serve(struct server *, int sock);

@@ -24,7 +24,7 @@ struct options {
     char **program; // argv of it
 };
 
-// ---- the command line ------------------------------------------------------------
+// ---- the command line ------------------------------------------------------
 
 enum { OPTION_GPU = 256, OPTION_DEVICES, OPTION_CHECK, OPTION_COUNTERS,
        OPTION_EXPLAIN, OPTION_DETERMINISTIC };
@@ -103,7 +103,7 @@ static const struct argp argp = {
            "calls on stderr. Times are modelled, not measured.",
 };
 
-// ---- the program -----------------------------------------------------------------
+// ---- the program -----------------------------------------------------------
 
 static bool has_text(const char *map, size_t n, const char *text)
 {
@@ -193,7 +193,7 @@ static int run_program(struct vgpu *vgpu, char **argv)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// ---- afterwards ------------------------------------------------------------------
+// ---- afterwards ------------------------------------------------------------
 
 static bool write_counters(const char *path, const char *gpu,
                            const struct vgpu_launch *launches, unsigned n)

@@ -44,7 +44,7 @@ struct wire_reply {
     uint32_t pad;
 };
 
-// ---- program operations --------------------------------------------------
+// ---- program operations ----------------------------------------------------
 // OP(name, request body, reply body): sizes are exact, but for the operations
 // listed in wire_has_tail(), whose requests may be longer.
 
