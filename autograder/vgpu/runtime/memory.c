@@ -42,6 +42,17 @@ static bool holds(void *const *tree, uintptr_t lo, size_t n)
     return inside;
 }
 
+// Forgets what overlaps [lo, lo + n): a reset of the device has freed it, or
+// the server would not have given its address again.
+static void forget_stale(void **tree, uintptr_t lo, size_t n)
+{
+    struct range *stale;
+    while ((stale = overlapping(tree, lo, n))) {
+        tdelete(stale, tree, by_range);
+        free(stale);
+    }
+}
+
 static bool remember(void **tree, uintptr_t lo, size_t n, bool mapped)
 {
     struct range *r = malloc(sizeof *r);
@@ -49,6 +60,8 @@ static bool remember(void **tree, uintptr_t lo, size_t n, bool mapped)
         return false;
     *r = (struct range){lo, lo + n, mapped};
     pthread_mutex_lock(&lock);
+    if (tree == &allocations)
+        forget_stale(tree, lo, n);
     void *node = tsearch(r, tree, by_range);
     bool added = node && *(struct range **)node == r;
     pthread_mutex_unlock(&lock);
