@@ -42,17 +42,33 @@ static void print_finding(FILE *out, const struct style *s,
     fputc('\n', out);
 }
 
+// The same fault of the same line, seen in an earlier call.
+static bool seen_before(const struct advice *a, unsigned i)
+{
+    const struct finding *f = &a->findings[i];
+    for (unsigned k = 0; k < i; k++) {
+        const struct finding *e = &a->findings[k];
+        if (e->kind == f->kind && e->line == f->line && f->line &&
+            !strcmp(e->kernel, f->kernel) && !strcmp(e->file, f->file))
+            return true;
+    }
+    return false;
+}
+
 void print_findings(FILE *out, const struct style *s, const struct grading *g,
                     const struct advice *a)
 {
+    unsigned shown = 0;
     for (unsigned i = 0; i < a->nfindings; i++)
-        print_finding(out, s, g, &a->findings[i]);
-    if (!a->nfindings)
+        if (!seen_before(a, i)) {
+            print_finding(out, s, g, &a->findings[i]);
+            shown++;
+        }
+    if (!shown)
         fprintf(out, "%sThe checker found nothing wrong in %u launches.%s\n",
                 paint(s, GREEN), a->nlaunches, paint(s, PLAIN));
     else
-        fprintf(out, "%u finding%s.\n", a->nfindings,
-                a->nfindings == 1 ? "" : "s");
+        fprintf(out, "%u finding%s.\n", shown, shown == 1 ? "" : "s");
 }
 
 // ---- counters ------------------------------------------------------------------------

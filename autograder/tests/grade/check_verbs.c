@@ -58,6 +58,21 @@ START_TEST(test_finding_in_full)
 }
 END_TEST
 
+START_TEST(test_fault_of_one_line_is_told_once)
+{
+    struct finding twice[3] = {finding, finding, finding};
+    twice[1].thread[0] = 7;
+    twice[2].line = 10;
+    advice.findings = twice;
+    advice.nfindings = 3;
+    char *text = print(print_findings);
+    ck_assert_ptr_null(strstr(text, "thread (7, 0, 0)"));
+    ck_assert_ptr_nonnull(strstr(text, "small.cu:10\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n2 findings.\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(test_no_finding_says_so)
 {
     advice.nfindings = 0;
@@ -101,6 +116,7 @@ static Suite *suite(void)
     TCase *t = tcase_create("advice");
     tcase_add_checked_fixture(t, setup, NULL);
     tcase_add_test(t, test_finding_in_full);
+    tcase_add_test(t, test_fault_of_one_line_is_told_once);
     tcase_add_test(t, test_no_finding_says_so);
     tcase_add_test(t, test_counters_of_the_largest_launch);
     tcase_add_test(t, test_explains_the_largest_cost_first);
