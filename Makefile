@@ -79,7 +79,7 @@ define grade
 @$(SETUP) grade sandbox toolkit
 @[ -x $(B)/bin/grade ] || echo 'Building the grader, once: a minute or two.'
 $(AGAIN) $(JOBS) -s build-grade
-@$(B)/bin/grade $(2) '$(LAB)' $(GRADE_FLAGS) || [ $$? -eq 1 ]
+@$(B)/bin/grade $(2) '$(LAB)' $(GRADE_FLAGS) || { s=$$?; [ $$s -eq 1 ] || exit $$s; }
 endef
 grade: ## grade a lab: LAB=02 [TARGET=gpu|virtual] [SUBMISSION=path]
 	$(call grade,$@,lab)
