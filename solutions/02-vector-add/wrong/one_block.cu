@@ -1,4 +1,4 @@
-// fails: adds_a_million adds_in_place trips_of_any_size
+// fails: adds_again adds_a_million adds_in_place trips_of_any_size
 // One block of n threads: a block has 1024 at most.
 #include <stdint.h>
 
