@@ -237,6 +237,18 @@ static enum decoded decode_carry(struct builder *b, struct inst *out)
 
 // ---- the list ------------------------------------------------------------------------
 
+// ---- conversions -------------------------------------------------------------
+
+// cvt.s64.s8 and the like may take the low bits of a 64-bit register.
+static enum decoded decode_cvt_wide(struct builder *b, struct inst *out)
+{
+    const struct ptx_inst *src = out->src;
+    if (src->noperands != 2 || src->operands[1].kind != OPERAND_REG ||
+        reg_size(b, src->operands[1].reg) != 8)
+        return NOT_MINE;
+    return decode_rows(b, out, "ll") ? DECODED : MALFORMED;
+}
+
 struct named_decoder {
     const char *name;
     decoder *decode;
@@ -252,7 +264,7 @@ static const struct named_decoder decoders[] = {
     {"bra", decode_bra},         {"brx", decode_brx},
     {"call", decode_call},       {"bar", decode_bar},
     {"bar_red", decode_bar_red}, {"none", decode_none},
-    {"sync", decode_sync},
+    {"sync", decode_sync},       {"cvt_wide", decode_cvt_wide},
     {"nothing", decode_nothing}, {"nanosleep", decode_nothing},
 };
 
