@@ -104,8 +104,9 @@ static inline double integral_f64(double x, unsigned flags)
 #define TO_INTEGERS(D, LEAST, PAST, MIN, MAX, OF_NAN, TOP_BIT)                 \
     TO_INTEGER(D, f32, f32, float, f32, LEAST##f, PAST##f, MIN, MAX, OF_NAN)   \
     TO_INTEGER(D, f16, u16, float, f32, LEAST##f, PAST##f, MIN, MAX, OF_NAN)   \
-    TO_INTEGER(D, bf16, u16, float, f32, LEAST##f, PAST##f, MIN, MAX, OF_NAN)  \
     TO_INTEGER(D, f64, f64, double, f64, LEAST, PAST, MIN, MAX, TOP_BIT)
+#define BF16_TO_INTEGER(D, LEAST, PAST, MIN, MAX, OF_NAN)                      \
+    TO_INTEGER(D, bf16, u16, float, f32, LEAST, PAST, MIN, MAX, OF_NAN)
 TO_INTEGERS(u8, 0x0p0, 0x1p8, 0, UINT8_MAX, 0, 0x80)
 TO_INTEGERS(s8, -0x1p7, 0x1p7, INT8_MIN, INT8_MAX, 0, INT8_MIN)
 TO_INTEGERS(u16, 0x0p0, 0x1p16, 0, UINT16_MAX, 0, 0x8000)
@@ -115,6 +116,13 @@ TO_INTEGERS(s32, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX, 0, INT32_MIN)
 TO_INTEGERS(u64, 0x0p0, 0x1p64, 0, UINT64_MAX, UINT64_C(1) << 63,
             UINT64_C(1) << 63)
 TO_INTEGERS(s64, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MIN)
+// bf16 knows no conversions from and to 8 bits.
+BF16_TO_INTEGER(u16, 0, 0x1p16f, 0, UINT16_MAX, 0)
+BF16_TO_INTEGER(s16, -0x1p15f, 0x1p15f, INT16_MIN, INT16_MAX, 0)
+BF16_TO_INTEGER(u32, 0, 0x1p32f, 0, UINT32_MAX, 0)
+BF16_TO_INTEGER(s32, -0x1p31f, 0x1p31f, INT32_MIN, INT32_MAX, 0)
+BF16_TO_INTEGER(u64, 0, 0x1p64f, 0, UINT64_MAX, UINT64_C(1) << 63)
+BF16_TO_INTEGER(s64, -0x1p63f, 0x1p63f, INT64_MIN, INT64_MAX, INT64_MIN)
 #undef f32_of_f16
 #undef f32_of_bf16
 
@@ -145,7 +153,8 @@ static inline uint32_t saturate_f16(uint32_t half, unsigned flags)
     ROUNDED_UNARY(cvt_f64_##S, f64, S, saturate_f64((double)a, flags))         \
     UNARY(cvt_f16_##S, u16, S,                                                 \
           saturate_f16(f16_of_f32(f32_odd(EXACT(a)), flags_rounding(i->flags)),\
-                       i->flags))                                              \
+                       i->flags))
+#define BF16_FROM_INTEGER(S, EXACT)                                            \
     UNARY(cvt_bf16_##S, u16, S,                                                \
           bf16_of_f32(f32_odd(EXACT(a)), flags_rounding(i->flags)))
 FROM_INTEGER(u8, (double))
@@ -156,6 +165,12 @@ FROM_INTEGER(u32, (double))
 FROM_INTEGER(s32, (double))
 FROM_INTEGER(u64, sticky_u64)
 FROM_INTEGER(s64, sticky_s64)
+BF16_FROM_INTEGER(u16, (double))
+BF16_FROM_INTEGER(s16, (double))
+BF16_FROM_INTEGER(u32, (double))
+BF16_FROM_INTEGER(s32, (double))
+BF16_FROM_INTEGER(u64, sticky_u64)
+BF16_FROM_INTEGER(s64, sticky_s64)
 
 // ---- floats to floats -----------------------------------------------------------
 
