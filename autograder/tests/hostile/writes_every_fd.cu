@@ -18,11 +18,11 @@ cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
 cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
                             size_t n)
 {
-    return cudaErrorNotSupported;
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t saxpy(float alpha, const float *d_x, const float *d_y, float *d_z,
                   size_t n)
 {
-    return cudaErrorNotSupported;
+    return cudaErrorInvalidValue;
 }

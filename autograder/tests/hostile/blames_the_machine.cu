@@ -1,0 +1,21 @@
+// verdict: wrong
+// Returns the errors of a machine that lacks something, so as not to be
+// judged.
+#include "vector_add.h"
+
+cudaError_t vector_add(const float *d_a, const float *d_b, float *d_c, size_t n)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t vector_add_host(const float *h_a, const float *h_b, float *h_c,
+                            size_t n)
+{
+    return cudaErrorMemoryAllocation;
+}
+
+cudaError_t saxpy(float alpha, const float *d_x, const float *d_y, float *d_z,
+                  size_t n)
+{
+    return cudaErrorInsufficientDriver;
+}
