@@ -14,6 +14,9 @@ struct virtual {
 // What one launch may execute: some ten seconds of one core.
 static const uint64_t launch_budget = UINT64_C(2000000000);
 static const uint64_t server_memory = UINT64_C(8) << 30;
+// A server that is caught in a module made to break it ends by this, and the
+// judge's questions with it.
+static const double server_cpu_s = 300;
 
 static const char server_inside[] = "/vgpu-server";
 
@@ -68,7 +71,7 @@ static int start_server(struct session *s, char *message)
     struct cage_options cage = {
         .isolation = s->o.isolation, .env = env, .binds = &bind,
         .nbinds = host ? 1 : 0, .memory_bytes = server_memory,
-        .file_bytes = server_memory, .max_tasks = 256,
+        .file_bytes = server_memory, .max_tasks = 256, .cpu_s = server_cpu_s,
     };
     struct args *prefix = calloc(1, sizeof *prefix);
     int rc = -1;

@@ -1,4 +1,4 @@
-// verdict: wrong
+// verdict: stopped
 // Takes all device memory and keeps it.
 #include "vector_add.h"
 

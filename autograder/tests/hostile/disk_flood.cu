@@ -1,4 +1,4 @@
-// verdict: wrong
+// verdict: stopped
 // Fills every folder that it can write to, 1 GB at most.
 #include "vector_add.h"
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// verdict: wrong
+// verdict: stopped
 // Prints 1 GB, and computes nothing.
 #include "vector_add.h"
 #include <string.h>
