@@ -19,26 +19,35 @@ struct fault_case {
     void (*run)();
 };
 
-// cudaMalloc and a known content; exits when there is no device.
-template <typename T> static T *make(size_t n, int byte = 0)
-{
-    T *p;
-    cudaError_t err = cudaMalloc(&p, n * sizeof(T));
-    if (err == cudaSuccess)
-        err = cudaMemset(p, byte, n * sizeof(T));
-    if (err != cudaSuccess) {
-        fprintf(stderr, "%s\n", cudaGetErrorName(err));
-        exit(2);
-    }
-    return p;
-}
+// What a case allocated, to be freed at its end: no leaks but planted ones.
+static void *made[16];
+static unsigned nmade;
 
+// Device memory that nobody has written; exits when there is no device.
 template <typename T> static T *make_unwritten(size_t n)
 {
     T *p;
-    if (cudaMalloc(&p, n * sizeof(T)) != cudaSuccess)
+    cudaError_t err = cudaMalloc(&p, n * sizeof(T));
+    if (err != cudaSuccess || nmade == sizeof made / sizeof made[0]) {
+        fprintf(stderr, "%s\n", cudaGetErrorName(err));
         exit(2);
+    }
+    made[nmade++] = p;
     return p;
+}
+
+// The same with every byte set.
+template <typename T> static T *make(size_t n, int byte = 0)
+{
+    T *p = make_unwritten<T>(n);
+    cudaMemset(p, byte, n * sizeof(T));
+    return p;
+}
+
+static void free_made()
+{
+    while (nmade > 0)
+        cudaFree(made[--nmade]);
 }
 
 static int run_cases(const fault_case *cases, size_t n, int argc, char **argv)
@@ -55,7 +64,7 @@ static int run_cases(const fault_case *cases, size_t n, int argc, char **argv)
             c.run();
             cudaError_t err = cudaDeviceSynchronize();
             printf("%s: %s\n", c.name, cudaGetErrorName(err));
-            cudaDeviceReset();
+            free_made();
             return 0;
         }
     }

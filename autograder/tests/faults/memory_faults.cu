@@ -153,6 +153,12 @@ __global__ void shared_unwritten(float *out)
 
 static float host_array[64];
 
+static void leak()
+{
+    void *p;
+    cudaMalloc(&p, 1000);
+}
+
 static const fault_case cases[] = {
     {"no_guard", "out-of-bounds", 3, 232,
      [] { no_guard<<<4, 256>>>(make<float>(1000), 1000); }},
@@ -198,7 +204,7 @@ static const fault_case cases[] = {
     {"after_free", "use-after-free", 0, 0,
      [] {
          float *a = make<float>(64);
-         cudaFree(a);
+         free_made();
          after_free<<<1, 64>>>(a);
      }},
     {"host_pointer", "wrong-space", 0, 0,
@@ -217,6 +223,7 @@ static const fault_case cases[] = {
      [] { sum_without_start<<<1, 32>>>(make_unwritten<float>(1)); }},
     {"shared_unwritten", "uninitialized", 0, 60,
      [] { shared_unwritten<<<1, 128>>>(make<float>(128)); }},
+    {"leak", "leak", -1, -1, leak},
 };
 
 int main(int argc, char **argv)

@@ -268,7 +268,6 @@ static void streams_with_event()
     cudaStreamDestroy(s);
     cudaStreamDestroy(t);
     cudaEventDestroy(done);
-    cudaFree(a);
 }
 
 static void partly_filled()
@@ -276,7 +275,6 @@ static void partly_filled()
     int *a = make_unwritten<int>(1024); // only what is read was written
     cudaMemset(a, 0, 256 * sizeof(int));
     increment<<<4, 64>>>(a);
-    cudaFree(a);
 }
 
 static void cooperative()
@@ -284,9 +282,6 @@ static void cooperative()
     int *a = make<int>(256), *b = make<int>(256);
     void *args[] = {&a, &b};
     cudaLaunchCooperativeKernel((void *)meet_at_grid_sync, 4, 64, args, 0, 0);
-    cudaDeviceSynchronize();
-    cudaFree(a);
-    cudaFree(b);
 }
 
 // ---- cases -------------------------------------------------------------------------------
