@@ -57,12 +57,6 @@ __global__ void wild_index(const int *index, float *a)
     a[index[threadIdx.x] * 1000000000ll] = 1; // fault: wild_index
 }
 
-__global__ void int_overflow(float *a, int n)
-{
-    int i = (threadIdx.x + 1) * 536870912; // 4 i passes 2^31
-    a[i < 0 ? i : 0] = 1; // fault: int_overflow
-}
-
 __global__ void atomic_past_end(int *bins, int n)
 {
     atomicAdd(&bins[threadIdx.x % (n + 1)], 1); // fault: atomic_past_end
@@ -183,8 +177,6 @@ static const fault_case cases[] = {
      [] { dynamic_shared_short<<<1, 64, 128>>>(make<float>(64)); }},
     {"wild_index", "out-of-bounds", 0, 0,
      [] { wild_index<<<1, 4>>>(make<int>(4, 1), make<float>(4)); }},
-    {"int_overflow", "out-of-bounds", 0, 3,
-     [] { int_overflow<<<1, 4>>>(make<float>(4), 4); }},
     {"atomic_past_end", "out-of-bounds", 0, 16,
      [] { atomic_past_end<<<1, 32>>>(make<int>(16), 16); }},
     {"byte_before", "out-of-bounds", 0, 0,
