@@ -296,6 +296,25 @@ START_TEST(test_endless_loop_ends_by_its_budget)
 }
 END_TEST
 
+// Block 2 sets the flag after longer than an idle worker waits for anything.
+static const char late_flag[] =
+    "mov.u32 %r1, %ctaid.x;\nsetp.lt.u32 %p1, %r1, 2;\n@%p1 bra WAIT;\n"
+    "LOOP:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 50000000;\n"
+    "@%p2 bra LOOP;\nst.volatile.global.u32 [%in], 1;\nret;\n"
+    "WAIT:\nld.volatile.global.u32 %r3, [%in];\nsetp.eq.u32 %p3, %r3, 0;\n"
+    "@%p3 bra WAIT;\nst.global.u32 [%out], 7;\nret;";
+
+START_TEST(test_waiting_for_a_busy_block_is_no_deadlock)
+{
+    struct kernel *k = kernel_of_body(late_flag);
+    k->launch.budget = 0;
+    k->launch.nthreads = 2;
+    ck_assert_int_eq(kernel_run(k, 3, 1), LAUNCH_OK);
+    ck_assert_uint_eq(kernel_out(k)[0], 7);
+    kernel_free(k);
+}
+END_TEST
+
 static bool cancel_at_once(void *self)
 {
     return self != NULL;
@@ -338,6 +357,7 @@ static Suite *suite(void)
     tcase_add_loop_test(c, test_grid_sync_meets_all_blocks, 0, 6);
     tcase_add_test(c, test_waiting_for_a_flag_nobody_sets_is_a_deadlock);
     tcase_add_test(c, test_endless_loop_ends_by_its_budget);
+    tcase_add_test(c, test_waiting_for_a_busy_block_is_no_deadlock);
     tcase_add_test(c, test_cancelled_launch_ends);
     suite_add_tcase(s, c);
     return s;

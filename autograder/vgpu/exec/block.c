@@ -7,7 +7,10 @@
 #include "control.h"
 #include "sync.h"
 
-enum { QUANTUM = 1 << 15 }; // instructions of a warp until others get a turn
+enum {
+    QUANTUM = 1 << 15, // instructions of a warp until others get a turn
+    FLUSH = 1 << 12,   // of a worker until it looks around
+};
 
 // ---- making and starting -------------------------------------------------------
 
@@ -262,22 +265,29 @@ static void block_end(struct block *b)
     b->active = false;
 }
 
-// Whether the launch goes on after these instructions: budget, cancelling.
-static bool may_go_on(struct warp_control *c, uint64_t executed)
+// Whether the launch goes on: every FLUSH instructions of a worker its budget
+// and its owner are asked, and others are told that something moves.
+static bool may_go_on(struct warp_control *c)
 {
-    struct launch_state *state = c->w.worker->state;
+    struct worker *worker = c->w.worker;
+    struct launch_state *state = worker->state;
     const struct launch *l = state->launch;
-    uint64_t all = atomic_fetch_add_explicit(&state->executed, executed,
-                                             memory_order_relaxed) + executed;
-    if (l->budget && all > l->budget && c->npaths > 0)
-        warp_fault(&c->w, c->paths[0].pc, LAUNCH_BUDGET,
-                   (unsigned)__builtin_ctz(c->paths[0].mask), 0,
-                   "the kernel has executed %llu warp instructions and does "
-                   "not end", (unsigned long long)l->budget);
-    else if (l->cancelled && l->cancelled(l->print_self) && c->npaths > 0)
-        warp_fault(&c->w, c->paths[0].pc, LAUNCH_CANCELLED,
-                   (unsigned)__builtin_ctz(c->paths[0].mask), 0,
-                   "the launch was cancelled");
+    uint64_t n = worker->unreported;
+    if (n >= FLUSH) {
+        uint64_t all = n + atomic_fetch_add(&state->executed, n);
+        worker->unreported = 0;
+        if (worker->worked)
+            atomic_fetch_add(&state->progress, 1);
+        if (l->budget && all > l->budget && c->npaths > 0)
+            warp_fault(&c->w, c->paths[0].pc, LAUNCH_BUDGET,
+                       (unsigned)__builtin_ctz(c->paths[0].mask), 0,
+                       "the kernel has executed %llu warp instructions and "
+                       "does not end", (unsigned long long)l->budget);
+        else if (l->cancelled && l->cancelled(l->print_self) && c->npaths > 0)
+            warp_fault(&c->w, c->paths[0].pc, LAUNCH_CANCELLED,
+                       (unsigned)__builtin_ctz(c->paths[0].mask), 0,
+                       "the launch was cancelled");
+    }
     return !atomic_load_explicit(&state->ended, memory_order_relaxed);
 }
 
@@ -290,10 +300,11 @@ static bool run_warps(struct block *b, bool *any_ready, bool *any_worked)
         if (c->status != WARP_READY)
             continue;
         b->worker->progressed = false;
-        uint64_t executed = warp_run(c, QUANTUM);
+        b->worker->unreported += warp_run(c, QUANTUM);
         *any_ready = true;
         *any_worked |= c->w.stop != STOP_SPIN || b->worker->progressed;
-        if (!may_go_on(c, executed))
+        b->worker->worked |= *any_worked;
+        if (!may_go_on(c))
             return false;
     }
     return true;
@@ -311,7 +322,6 @@ enum block_result block_run(struct block *b)
         }
         if (!ready)
             return BLOCK_STUCK;
-        b->worker->worked |= worked;
     } while (worked);
     return BLOCK_SPINS;
 }

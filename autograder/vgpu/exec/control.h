@@ -290,6 +290,7 @@ struct worker {
     uint64_t random;
     bool progressed;          // something that others may wait for happened
     bool worked;              // as above, or a warp did more than spin
+    uint64_t unreported;      // instructions not yet in the launch's sum
     bool polls_host;          // waits for memory that the host can write
     struct block **blocks;    // the resident set of this worker
     uint32_t nblocks, capacity;
