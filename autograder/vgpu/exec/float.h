@@ -98,31 +98,40 @@ static inline void round_end(unsigned flags)
 }
 
 // As the macros of lanes.h, with `flags` at hand and the rounding set.
+#define ROUNDED_LANES_(TD, VALUES, EXPR)                                       \
+    EACH_LANE                                                                  \
+    {                                                                          \
+        VALUES d[l] = (SLOT_##TD)PUT_##TD(EXPR);                               \
+    }
+
+// Without flags, as a rule, nothing is left in the loop that keeps the
+// compiler from making vectors of it.
 #define ROUNDED_(NAME, TD, ROWS, VALUES, EXPR)                                 \
     HANDLER(NAME, full)                                                        \
     {                                                                          \
-        const unsigned flags = i->flags;                                       \
         SLOT_##TD *d = warp_row(w, i->d);                                      \
-        ROWS round_begin(flags);                                               \
-        EACH_LANE                                                              \
+        ROWS if (i->flags == 0)                                                \
         {                                                                      \
-            VALUES d[l] = (SLOT_##TD)PUT_##TD(EXPR);                           \
+            const unsigned flags = 0;                                          \
+            (void)flags;                                                       \
+            ROUNDED_LANES_(TD, VALUES, EXPR)                                   \
+            return i + 1;                                                      \
         }                                                                      \
+        const unsigned flags = i->flags;                                       \
+        round_begin(flags);                                                    \
+        ROUNDED_LANES_(TD, VALUES, EXPR)                                       \
         round_end(flags);                                                      \
         return i + 1;                                                          \
     }                                                                          \
     HANDLER(NAME, some)                                                        \
     {                                                                          \
-        const unsigned flags = i->flags;                                       \
-        SLOT_##TD *d = warp_row(w, i->d);                                      \
+        SLOT_##TD *d = warp_row(w, i->d), kept[WARP_LANES];                    \
         const uint32_t *on = w->mask_row;                                      \
-        ROWS round_begin(flags);                                               \
         EACH_LANE                                                              \
-        {                                                                      \
-            VALUES SLOT_##TD value = (SLOT_##TD)PUT_##TD(EXPR);                \
-            d[l] = on[l] ? value : d[l];                                       \
-        }                                                                      \
-        round_end(flags);                                                      \
+        kept[l] = d[l];                                                        \
+        FORM(NAME, full)(w, i);                                                \
+        EACH_LANE                                                              \
+        d[l] = on[l] ? d[l] : kept[l];                                         \
         return i + 1;                                                          \
     }
 
