@@ -159,7 +159,7 @@ static void time_cpu(const float *h_planes, size_t npixels)
 
 int main(int argc, char **argv)
 {
-    struct image m = {.npixels = 3840 * 2160 + 1};
+    struct image m = {.npixels = 7680 * 4320 + 1};
     size_t nbytes = m.npixels * sizeof(float);
     float *h_planes = (float *)malloc(3 * nbytes), copy_ms = 0;
     for (size_t i = 0; i < 3 * m.npixels; i++)
