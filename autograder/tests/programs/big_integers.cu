@@ -1,4 +1,5 @@
 // 1024-bit sums and differences with the carry chain of the PTX ISA.
+// expect: right, checksum f1a4ffbb
 #include "program.h"
 
 const int LIMBS = 32;

@@ -1,5 +1,6 @@
 // Distances from node 0 in a random graph, level by level, until a level adds
 // nothing: the host reads a flag after each launch.
+// expect: right, checksum f54b13a3
 #include "program.h"
 #include <queue>
 

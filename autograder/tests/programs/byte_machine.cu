@@ -1,5 +1,6 @@
 // An interpreter in every thread: a switch over opcodes, a stack, programs
 // that differ from thread to thread.
+// expect: right, checksum 686fbafb
 #include "program.h"
 
 enum op : unsigned char { PUSH, ADD, MULTIPLY, SWAP, XOR, NOT, DUPLICATE, OPS };

@@ -1,5 +1,6 @@
 // Connected components by hooking and pointer jumping, with atomicMin: the
 // smallest node of a component is its name whatever the order.
+// expect: right, checksum 2436f073
 #include "program.h"
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // Edit distance of two strings by anti-diagonals: one block, one barrier a
 // diagonal.
+// expect: right, checksum e7d6024d
 #include "program.h"
 #include <algorithm>
 

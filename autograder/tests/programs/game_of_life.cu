@@ -1,4 +1,5 @@
 // Sixty generations of Conway's game on a 200 x 150 torus.
+// expect: right, checksum 15066053
 #include "program.h"
 
 const int W = 200, H = 150;

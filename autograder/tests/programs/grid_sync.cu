@@ -1,5 +1,6 @@
 // A cooperative launch: all blocks meet at grid.sync() between the steps of a
 // ring that passes values from block to block.
+// expect: right, checksum 7cc04ef5
 #include "program.h"
 #include <cooperative_groups.h>
 

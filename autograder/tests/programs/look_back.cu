@@ -1,5 +1,6 @@
 // Prefix sums in one pass: each block publishes its sum, then looks back over
 // its predecessors' until one has published its whole prefix.
+// expect: right, checksum f6760a4c
 #include "program.h"
 
 const int BLOCK = 128;

@@ -1,5 +1,6 @@
 // LU decomposition of a diagonally dominant 64 x 64 matrix in double
 // precision, without pivoting: fused multiply-adds on both sides.
+// expect: right, checksum 05e32afd
 #include "program.h"
 #include <cmath>
 

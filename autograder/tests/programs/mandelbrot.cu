@@ -1,5 +1,6 @@
 // Escape times over 160 x 120 points, in float with explicit roundings so
 // that no compiler may contract them differently.
+// expect: right, checksum 76917f2d
 #include "program.h"
 
 const int W = 160, H = 120, LIMIT = 200;

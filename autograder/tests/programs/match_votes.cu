@@ -1,4 +1,5 @@
 // Warp-wide votes and matches over lanes that disagree.
+// expect: right, checksum 5aeb8a14
 #include "program.h"
 
 const int N = 640;

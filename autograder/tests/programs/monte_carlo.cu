@@ -1,5 +1,6 @@
 // Darts at a quarter circle, in integers: a 64-bit generator a thread and a
 // reduction by redux and atomics.
+// expect: right, checksum 7b11aa22
 #include "program.h"
 
 const int THREADS = 5000, DARTS = 40;

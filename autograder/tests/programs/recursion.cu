@@ -1,5 +1,6 @@
 // Real calls: recursion to a depth that differs from lane to lane, and
 // functions called through pointers that differ, too.
+// expect: right, checksum 9a099c83
 #include "program.h"
 
 __host__ __device__ __noinline__ static unsigned ackermann(unsigned m,

@@ -1,4 +1,5 @@
 // All shortest paths among 100 nodes (Floyd and Warshall), one launch a hop.
+// expect: right, checksum 4eb5ab7d
 #include "program.h"
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // Primes below 100000: threads cross out in a bitmap with atomicOr, then
 // count by population count and a block-wide vote.
+// expect: right, checksum 91e7a195
 #include "program.h"
 
 const unsigned LIMIT = 100000, WORDS = (LIMIT + 31) / 32;

@@ -1,5 +1,6 @@
 // Sparse matrix (CSR) by a dense vector, one warp a row, integers in floats
 // so that every order of summing gives the same result.
+// expect: right, checksum 14e1c44a
 #include "program.h"
 
 const int ROWS = 700, COLUMNS = 500;

@@ -1,5 +1,6 @@
 // Every thread of every warp takes one lock in turn and adds to a counter
 // that only the lock protects.
+// expect: right, checksum 731a469a
 #include "program.h"
 
 __global__ void add_locked(int *lock, volatile int *counter)
