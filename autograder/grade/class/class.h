@@ -26,8 +26,8 @@ enum { CLASS_MESSAGE = 512 };
 // are written as %XX. The caller frees. Two different names stay different
 // unless one spells the other's escape.
 char *text_clean(const char *bytes);
-// Columns that a clean text takes on a terminal.
-unsigned text_columns(const char *text);
+// Prints a clean text and blanks up to `width` columns of a terminal.
+void text_padded(FILE *out, const char *text, unsigned width);
 // The last `limit` bytes of a file, cleaned but for newlines; "" when it
 // cannot be read. The caller frees.
 char *text_tail(const char *path, size_t limit);

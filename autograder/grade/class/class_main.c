@@ -201,9 +201,11 @@ static int grade_all(struct gradebook *book, const char *lab,
     printf("%s: %zu submissions. If this is interrupted, the same command "
            "with --resume goes on.\n", lab, all->n);
     for (size_t i = 0; i < all->n; i++)
-        if (all->list[i].problem)
-            printf("         %-24s not graded: %s\n", all->list[i].student,
-                   all->list[i].problem);
+        if (all->list[i].problem) {
+            fputs("       ", stdout);
+            text_padded(stdout, all->list[i].student, 24);
+            printf(" not graded: %s\n", all->list[i].problem);
+        }
     fflush(stdout);
     int status = run_class(book, run, &arguments.grader, arguments.jobs,
                            scratch, stdout, message);

@@ -33,7 +33,7 @@ build/bin/grade-export --gradebook "$demo/grades.db" -o "$demo/grades.csv"
 build/bin/grade-export --gradebook "$demo/grades.db" -f json \
     -o "$demo/grades.json"
 echo
-cut -d, -f1-6 "$demo/grades.csv"
+build/bin/grade-show --gradebook "$demo/grades.db"
 echo
 echo "The CSV is $demo/grades.csv; every test's verdict is in" \
     "$demo/grades.json."

@@ -27,7 +27,9 @@ struct loop {
 static void print_line(struct loop *loop, const char *student,
                        const struct grade *grade)
 {
-    fprintf(loop->out, "%3u/%u  %-24s ", ++loop->done, loop->total, student);
+    fprintf(loop->out, "%3u/%u  ", ++loop->done, loop->total);
+    text_padded(loop->out, student, 24);
+    fputc(' ', loop->out);
     if (!grade->graded) {
         const char *end = strchrnul(grade->reason, '\n');
         fprintf(loop->out, "not graded: %.*s\n", (int)(end - grade->reason),

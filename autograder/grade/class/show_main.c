@@ -35,21 +35,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-static void print_padded(const char *text, unsigned width)
-{
-    unsigned columns = text_columns(text);
-
-    printf("%s%*s", text, columns < width ? (int)(width - columns) : 0, "");
-}
-
 static int print_row(void *self, const struct row *row)
 {
     unsigned *rows = self;
 
     ++*rows;
-    print_padded(row->student, 24);
+    text_padded(stdout, row->student, 24);
     printf("  ");
-    print_padded(row->lab, 16);
+    text_padded(stdout, row->lab, 16);
     if (row->graded)
         printf("  %6.2f of %g", row->score, row->max_score);
     else

@@ -72,7 +72,8 @@ char *text_clean(const char *bytes)
     return clean(bytes, "");
 }
 
-unsigned text_columns(const char *text)
+// Columns that a clean text takes on a terminal.
+static unsigned columns_of(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     unsigned columns = 0;
@@ -85,6 +86,14 @@ unsigned text_columns(const char *text)
         s += n ? n : 1;
     }
     return columns;
+}
+
+void text_padded(FILE *out, const char *text, unsigned width)
+{
+    unsigned columns = columns_of(text);
+
+    fprintf(out, "%s%*s", text, columns < width ? (int)(width - columns) : 0,
+            "");
 }
 
 char *text_tail(const char *path, size_t limit)
