@@ -14,5 +14,5 @@ $(eval $(call program,compare-verdicts,\
     $(B)/obj/autograder/tests/gpu/compare_verdicts_main.o,-ljansson))
 
 .PHONY: gpu-check
-gpu-check: programs $(GPU_TEST_PROGRAMS) ## prove what needs a GPU; writes docs/results
+gpu-check: programs $(GPU_TEST_PROGRAMS) $(runtime_programs) ## prove what needs a GPU; writes docs/results
 	@autograder/tests/gpu/gpu-check

@@ -1,5 +1,6 @@
 // Streams overlap in modelled time, events measure it, and every run of the
 // same work takes the same time.
+// virtual only: measured times differ from run to run
 // expect: overlap 1, ordered 1, repeatable 1, not recorded 400
 #include <stdio.h>
 
