@@ -51,4 +51,4 @@ $(B)/tests/programs/rdc/main: $(wildcard autograder/tests/programs/rdc/*.cu)
 
 runtime_TEST_OBJECTS =
 runtime_TEST_LIBS    = -ldl -ljansson
-run-tests: $(runtime_programs)
+run-tests run-gpu-check: $(runtime_programs)
