@@ -22,14 +22,16 @@ ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -ffp-contract=off -fPIC -pthread \
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
+.SECONDEXPANSION:
 
 # $(call objects,FOLDER): its .c files, less the ones that hold a main().
 objects = $(patsubst %.c,$(B)/obj/%.o,\
           $(filter-out %main.c,$(sort $(wildcard $(1)/*.c))))
-# $(call program,NAME,OBJECTS,LIBRARIES)
+# $(call program,NAME,OBJECTS,LIBRARIES). Lists that a later build.mk defines
+# are passed as $$(name) and expanded once all have been read.
 define program
 PROGRAMS += $(B)/bin/$(1)
-$(B)/bin/$(1): $(2)
+$(B)/bin/$(1): $(subst $$,$$$$,$(2))
 	@mkdir -p $$(@D)
 	$$(CC) -pthread -o $$@ $(2) $(3)
 endef
@@ -71,8 +73,12 @@ clean: ## remove build/, less a toolkit that was fetched
 GRADE_FLAGS = $(if $(SUBMISSION),--submission '$(SUBMISSION)') \
               $(if $(TARGET),--target $(TARGET)) $(if $(GPU),--gpu $(GPU)) \
               $(ARGS)
-# What grading one lab needs: all programs but those of class runs.
-build-grade: $(filter-out $(CLASS_PROGRAMS),$(PROGRAMS)) $(CHECKS)
+# What grading one lab needs: all programs but those of class runs, of the
+# course's authors and of tests.
+OTHERS := check-course sync bench_exec session-selftest goldens-on-gpu \
+          compare-counters compare-verdicts
+build-grade: $(filter-out $(CLASS_PROGRAMS) $(OTHERS:%=$(B)/bin/%),$(PROGRAMS)) \
+             $(CHECKS)
 # $(call grade,VERB,COMMAND): a score below full is no failure of make.
 define grade
 @autograder/setup/lab.sh $(1) '$(LAB)'
