@@ -1,5 +1,6 @@
 // Kernels whose threads wait for what never comes: barriers that only some
-// reach, lanes outside a mask. What the checker must name is marked.
+// reach, lanes outside a mask. Marked is what goes past a barrier, or waits
+// at another one, than the threads that came before it.
 #include "cases.h"
 
 __global__ void barrier_in_branch(int *out)
@@ -7,10 +8,10 @@ __global__ void barrier_in_branch(int *out)
     __shared__ int tile[64];
     tile[threadIdx.x] = threadIdx.x;
     if (threadIdx.x < 40) {
-        __syncthreads(); // fault: barrier_in_branch
+        __syncthreads();
         out[threadIdx.x] = tile[63 - threadIdx.x];
     } else {
-        out[threadIdx.x] = atomicAdd(&tile[0], 0);
+        out[threadIdx.x] = atomicAdd(&tile[0], 0); // fault: barrier_in_branch
     }
 }
 
@@ -19,10 +20,10 @@ __global__ void two_barriers(int *out)
     __shared__ int tile[64];
     tile[threadIdx.x] = threadIdx.x;
     if (threadIdx.x < 32) {
-        __syncthreads(); // fault: two_barriers
+        __syncthreads();
         out[threadIdx.x] = tile[63 - threadIdx.x];
     } else {
-        __syncthreads();
+        __syncthreads(); // fault: two_barriers
         out[threadIdx.x] = tile[63 - threadIdx.x] + 1;
     }
 }
