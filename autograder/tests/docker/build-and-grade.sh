@@ -53,7 +53,7 @@ expect() {
         failures=$((failures + 1))
     fi
 }
-expect '[Ss]core' make grade LAB=02
-expect '100' make grade LAB=02 SUBMISSION=solutions/02-vector-add
+expect '^Score: 0/100' make grade LAB=02
+expect '^Score: 100/100' make grade LAB=02 SUBMISSION=solutions/02-vector-add
 expect 'virtual GPU' make gpus
 [ "$failures" -eq 0 ]
