@@ -104,14 +104,21 @@ static void keep_fault(struct vgpu *vgpu)
 {
     struct finding *found = NULL;
     unsigned n = 0;
-    running.finding = (struct finding){0};
-    // In check tests the judge reads all findings after the body.
-    if (!vgpu || running.purpose == FOR_CHECKS || vgpu_findings(vgpu, &found, &n))
+    if (!vgpu || vgpu_findings(vgpu, &found, &n))
         return;
     for (unsigned i = 0; i < n; i++)
         if (found[i].fatal)
             running.finding = found[i];
+    if (n && running.purpose == FOR_CHECKS &&
+        running.finding.kind != FINDING_UNSUPPORTED)
+        running.finding = found[0];
     free(found);
+}
+
+static bool says_not_supported(const struct call *call, const struct outcome *o)
+{
+    return o->cuda_error == NOT_SUPPORTED ||
+           (call->returns == RETURN_I32 && o->i == NOT_SUPPORTED);
 }
 
 // Appends n items of `each` bytes to a growing array.
@@ -155,20 +162,34 @@ static void keep_launches(struct vgpu *vgpu)
         running.nlaunches = 0;
 }
 
+// In check tests the judge reads all findings after the body; before that
+// only where what the virtual GPU lacks must be told from a mistake.
+static void explain(const struct call *call, const struct outcome *o, bool sound)
+{
+    bool lacks = says_not_supported(call, o);
+    if (!lacks && (sound || running.purpose == FOR_CHECKS))
+        return;
+    keep_fault(session_vgpu(session_of(running.side)));
+    if (running.purpose == FOR_CHECKS && running.finding.message[0] &&
+        running.finding.kind != FINDING_UNSUPPORTED)
+        failed_by_finding(&running.finding);
+}
+
 const struct outcome *perform(const struct call *call)
 {
     struct session *session = session_of(running.side);
     struct outcome *outcome = &running.outcome;
     keep_launches(session_vgpu(session)); // drops those of earlier calls
     memset(outcome, 0, sizeof *outcome);
+    running.finding = (struct finding){0};
     session_call(session, call, outcome);
     bool sound = outcome->status == CALL_RETURNED && !outcome->cuda_error;
     keep_launches(session_vgpu(session));
     if (running.advice && running.side == SUBMISSION)
         advise(session_vgpu(session));
-    else if (!sound)
-        keep_fault(session_vgpu(session));
     running.broken |= !sound;
+    if (!running.advice)
+        explain(call, outcome, sound);
     return outcome;
 }
 
@@ -212,16 +233,14 @@ static void demand_return(const char *symbol)
     }
 }
 
-// What the virtual GPU lacks is no mistake of the submission's.
-static void demand_supported(const char *symbol, int error)
+// What the virtual GPU lacks is no mistake of the submission's. Its device
+// server says so, which no submission can; an error that the submission tells
+// may be made up.
+static void demand_supported(const char *symbol)
 {
-    char words[256];
-    if (error != NOT_SUPPORTED || on_gpu())
-        return;
-    if (running.finding.message[0])
+    if (running.finding.kind == FINDING_UNSUPPORTED &&
+        running.finding.message[0])
         machine_failed("%s: %s", symbol, running.finding.message);
-    machine_failed("%s: the virtual GPU lacks a call%s", symbol,
-                   last_words(words));
 }
 
 void demand_sound(const char *symbol, bool may_leave_error)
@@ -234,7 +253,7 @@ void demand_sound(const char *symbol, bool may_leave_error)
     demand_return(symbol);
     if (!o->cuda_error || may_leave_error)
         return;
-    demand_supported(symbol, o->cuda_error);
+    demand_supported(symbol);
     if (running.finding.message[0] && running.finding.kernel[0])
         failed_by_finding(&running.finding);
     failed("%s left the CUDA error %s%s%.600s", symbol, o->cuda_error_name,
@@ -285,7 +304,10 @@ static const char *error_name(int32_t error)
 
 void lab_expect_success(const char *symbol, int32_t error)
 {
-    demand_supported(symbol, error);
-    if (error)
-        failed("%s returned %s (%d)", symbol, error_name(error), error);
+    char words[256];
+    if (!error)
+        return;
+    demand_supported(symbol);
+    failed("%s returned %s (%d)%s", symbol, error_name(error), error,
+           last_words(words));
 }

@@ -192,7 +192,8 @@ void expect_f64(struct buffer *, const double *expected, size_t n,
                 struct tolerance);
 void expect_i32(struct buffer *, const int32_t *expected, size_t n);
 void expect_bytes(struct buffer *, const void *expected, size_t nbytes);
-// Only elements [first, first + count) of a large buffer are read.
+// Only elements [first, first + count) of a large buffer are read; expected[0]
+// is what element `first` must hold.
 void expect_f32_range(struct buffer *, const float *expected, size_t first,
                       size_t count, struct tolerance);
 // Still holds what the test put there.
@@ -243,7 +244,7 @@ void expect_launches(unsigned at_least);
 
 struct timed_call;  // one call of a batch, being described
 
-// The value that out[i] must hold after the call.
+// The value that out[i] must hold after the call. Asked by several threads.
 typedef double timed_element(const struct timed_call *, size_t i);
 
 // In the order of the function's arguments, one output a call. The output is
@@ -275,7 +276,8 @@ struct speed_case {
     const char *baseline;       // function of baseline.cu
     timed_maker *make_baseline; // NULL: as make
     size_t size, virtual_size;  // timed_size(); virtual_size 0: as size
-    unsigned calls;             // a batch on a GPU: 10 ms at least; 0: 8
+    unsigned calls;             // a batch on a GPU; 0: as many as the memory
+                                // that they move needs, or can hold
     double scale;               // ratio is multiplied by it; 0: 1 (for sides
                                 // that move different numbers of bytes)
 };

@@ -16,7 +16,7 @@ struct held {
     void *original;           // of an input: what it was given
 };
 
-enum { GUARD_BYTES = 256, MAX_HELD = 256 };
+enum { GUARD_BYTES = 256, MAX_HELD = 1024 };
 
 struct running {
     const struct judge_options *options;

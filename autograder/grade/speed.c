@@ -5,10 +5,14 @@
 // as large as the device's.
 #include "running.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MAX_ARRAYS = 8, MAX_CALLS = 64, DEFAULT_CALLS = 8, CHUNK = 1 << 18 };
+enum { MAX_ARRAYS = 8, MAX_CALLS = 128, CHUNK = 1 << 18, MAX_THREADS = 8 };
+enum { MAX_BUFFERS = 500 };  // a session holds no more device buffers
+enum { GRANULE = 2 << 20 };  // of the memory of one of them
 
 struct array {
     struct buffer *buffer;
@@ -26,7 +30,7 @@ struct timed_call {
     struct array *output;
     timed_element *element;
     struct tolerance tolerance;
-    double device_bytes;
+    double device_bytes, memory_bytes;
     const char *prepare;
 };
 
@@ -71,6 +75,7 @@ static struct array *add_array(struct timed_call *c, const char *name, size_t n,
     *a = (struct array){.n = n};
     a->buffer = host ? host_output(name, nbytes) : device_output(name, nbytes);
     c->device_bytes += host ? 0 : (double)nbytes;
+    c->memory_bytes += host ? 0 : (double)nbytes + GRANULE;
     timed_argument(c, PTR(a->buffer));
     return a;
 }
@@ -112,7 +117,7 @@ void timed_host_output(struct timed_call *c, const char *name, size_t n,
 struct timed_side {
     struct timed_call *timed;   // n
     unsigned n;
-    float *chunk;               // CHUNK
+    float *chunks;              // CHUNK for each of MAX_THREADS
     struct call calls[MAX_CALLS];
     struct buffer *outputs[MAX_CALLS];
 };
@@ -124,10 +129,10 @@ static bool right(const struct timed_call *c, size_t i, float actual)
 
 // New values in all inputs before every batch, so that no earlier answer is
 // right again.
-static bool refresh(void *self)
+static bool refresh(void *self, unsigned n)
 {
     const struct timed_side *side = self;
-    for (unsigned k = 0; k < side->n; k++)
+    for (unsigned k = 0; k < n && k < side->n; k++)
         for (unsigned i = 0; i < side->timed[k].narrays; i++) {
             struct array *a = &side->timed[k].arrays[i];
             if (a == side->timed[k].output)
@@ -153,54 +158,120 @@ static bool verify(void *self, const struct sample *samples, unsigned nsamples)
     return true;
 }
 
-static bool verify_all(void *self, unsigned n)
+// ---- all elements of all outputs, by several threads ------------------------
+
+struct comparison {
+    const struct timed_side *side;
+    unsigned n;                 // outputs
+    pthread_mutex_t lock;       // for all below, and for reading
+    unsigned next;              // output to compare
+    unsigned nthreads;
+    bool wrong, unreadable;
+};
+
+static bool chunk_right(struct comparison *c, const struct timed_call *call,
+                        size_t at, float *chunk)
 {
-    const struct timed_side *side = self;
-    float *chunk = side->chunk;
-    for (unsigned k = 0; k < n && k < side->n; k++) {
-        const struct timed_call *c = &side->timed[k];
-        for (size_t at = 0; at < c->output->n; at += CHUNK) {
-            size_t m = c->output->n - at < CHUNK ? c->output->n - at : CHUNK;
-            if (buffer_read(c->output->buffer, at * sizeof *chunk, chunk,
-                            m * sizeof *chunk)) {
-                running.machine = true; // told when the measurement is over
-                return true;
-            }
-            for (size_t i = 0; i < m; i++)
-                if (!right(c, at + i, chunk[i]))
-                    return false;
-        }
-    }
+    size_t n = call->output->n - at < CHUNK ? call->output->n - at : CHUNK;
+    pthread_mutex_lock(&c->lock);
+    bool read = !c->unreadable && !c->wrong &&
+                buffer_read(call->output->buffer, at * sizeof *chunk, chunk,
+                            n * sizeof *chunk) == 0;
+    c->unreadable |= !read && !c->wrong;
+    pthread_mutex_unlock(&c->lock);
+    for (size_t i = 0; read && i < n; i++)
+        if (!right(call, at + i, chunk[i]))
+            return false;
     return true;
 }
 
+static void *compare_outputs(void *self)
+{
+    struct comparison *c = self;
+    bool all_right = true;
+    pthread_mutex_lock(&c->lock);
+    float *chunk = c->side->chunks + (size_t)c->nthreads++ * CHUNK;
+    while (c->next < c->n && !c->wrong) {
+        const struct timed_call *call = &c->side->timed[c->next++];
+        pthread_mutex_unlock(&c->lock);
+        for (size_t at = 0; at < call->output->n && all_right; at += CHUNK)
+            all_right = chunk_right(c, call, at, chunk);
+        pthread_mutex_lock(&c->lock);
+        c->wrong |= !all_right;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static bool verify_all(void *self, unsigned n)
+{
+    const struct timed_side *side = self;
+    struct comparison c = {.side = side, .n = n < side->n ? n : side->n,
+                           .lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[MAX_THREADS];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned more = 0;
+    while (more + 1 < MAX_THREADS && more + 1 < processors && more + 1 < c.n &&
+           pthread_create(&threads[more], NULL, compare_outputs, &c) == 0)
+        more++;
+    compare_outputs(&c);
+    for (unsigned i = 0; i < more; i++)
+        pthread_join(threads[i], NULL);
+    running.machine |= c.unreadable; // told when the measurement is over
+    return !c.wrong;
+}
+
+// ---- the calls of a side ------------------------------------------------------
+
+static void make_call(struct timed_side *out, unsigned i, enum side side,
+                      const char *symbol, timed_maker *make, size_t size)
+{
+    struct timed_call *c = &out->timed[i];
+    c->side = side;
+    c->size = size;
+    c->index = i;
+    c->call = (struct call){
+        .symbol = symbol, .returns = RETURN_VOID,
+        .deadline_s = running.options->manifest->policy.run_s};
+    make(c);
+    if (!c->output)
+        machine_failed("a timed call has no output");
+    out->calls[i] = c->call;
+    out->outputs[i] = c->output->buffer;
+    if (c->prepare) {
+        struct call prepare = c->call;
+        prepare.symbol = c->prepare;
+        perform(&prepare);
+        demand_sound(c->prepare, false);
+    }
+}
+
+// What the lab says; else as many as its first one shows to be needed.
+static unsigned calls_wanted(const struct timed_side *side, unsigned ncalls,
+                             enum side which)
+{
+    const struct timed_call *first = &side->timed[0];
+    unsigned most = MAX_BUFFERS / first->narrays;
+    if (!on_gpu())
+        return 1;
+    if (!ncalls)
+        ncalls = time_calls(session_of(which), first->device_bytes,
+                            first->memory_bytes);
+    most = most < MAX_CALLS ? most : MAX_CALLS;
+    return ncalls < most ? ncalls : most;
+}
+
+// ncalls: 0 leaves it to their size.
 static void make_side(struct timed_side *out, enum side side, const char *symbol,
                       timed_maker *make, size_t size, unsigned ncalls)
 {
     use(side);
-    out->n = ncalls;
-    out->timed = room(ncalls * sizeof *out->timed);
-    out->chunk = room(CHUNK * sizeof *out->chunk);
-    for (unsigned i = 0; i < ncalls; i++) {
-        struct timed_call *c = &out->timed[i];
-        c->side = side;
-        c->size = size;
-        c->index = i;
-        c->call = (struct call){
-            .symbol = symbol, .returns = RETURN_VOID,
-            .deadline_s = running.options->manifest->policy.run_s};
-        make(c);
-        if (!c->output)
-            machine_failed("a timed call has no output");
-        out->calls[i] = c->call;
-        out->outputs[i] = c->output->buffer;
-        if (c->prepare) {
-            struct call prepare = c->call;
-            prepare.symbol = c->prepare;
-            perform(&prepare);
-            demand_sound(c->prepare, false);
-        }
-    }
+    out->timed = room(MAX_CALLS * sizeof *out->timed);
+    out->chunks = room((size_t)MAX_THREADS * CHUNK * sizeof *out->chunks);
+    make_call(out, 0, side, symbol, make, size);
+    out->n = calls_wanted(out, ncalls, side);
+    for (unsigned i = 1; i < out->n; i++)
+        make_call(out, i, side, symbol, make, size);
 }
 
 static struct timed timed_of(struct timed_side *side, struct session *session,
@@ -246,7 +317,6 @@ void speed(const struct speed_case *s)
 {
     double scale = s->scale > 0 ? s->scale : 1;
     size_t size = !on_gpu() && s->virtual_size ? s->virtual_size : s->size;
-    unsigned calls = !on_gpu() ? 1 : s->calls ? s->calls : DEFAULT_CALLS;
     const struct manifest_class *marks = manifest_thresholds(
         running.options->manifest, running.test->name,
         on_gpu() ? TARGET_GPU : TARGET_VIRTUAL, running.capability);
@@ -255,17 +325,20 @@ void speed(const struct speed_case *s)
     double thresholds[3];
     unsigned n = 0;
 
-    calls = calls < MAX_CALLS ? calls : MAX_CALLS;
+    // No worker of the submission's while the baseline is timed alone.
+    if (on_gpu())
+        sessions_close(FOR_VALUES);
     make_side(&sides[0], BASELINE, s->baseline,
-              s->make_baseline ? s->make_baseline : s->make, size, calls);
-    make_side(&sides[1], SUBMISSION, s->submission, s->make, size, calls);
+              s->make_baseline ? s->make_baseline : s->make, size, s->calls);
+    struct timed baseline = timed_of(&sides[0], session_of(BASELINE), false);
+    baseline.alone_ns = on_gpu() ? time_alone(&baseline) : 0;
+    make_side(&sides[1], SUBMISSION, s->submission, s->make, size, s->calls);
     if (marks) {
         thresholds[n++] = marks->pass / scale;
         thresholds[n++] = marks->full / scale;
         if (marks->stretch > 0)
             thresholds[n++] = marks->stretch / scale;
     }
-    struct timed baseline = timed_of(&sides[0], session_of(BASELINE), false);
     struct timed submission = timed_of(&sides[1], session_of(SUBMISSION), true);
     running.broken = true; // time_ratio ends the workers
     time_ratio(&baseline, &submission, thresholds, n, &ratio);

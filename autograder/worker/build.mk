@@ -12,7 +12,8 @@ $(eval $(call program,worker,$(addprefix $(worker_inside)/,worker_main.o \
 # Tests: plain submissions, a stand-in for the device server, and what sessions
 # find beside the test before they find the real ones: a runtime and a GPU.
 worker_TEST_OBJECTS = $(worker_OBJECTS) \
-    $(B)/obj/autograder/tests/worker/stand_in_vgpu.o
+    $(B)/obj/autograder/tests/worker/stand_in_vgpu.o \
+    $(call objects,autograder/worker/gpu)
 worker_TEST_LIBS = $(worker_LIBS)
 worker_test = $(B)/tests/worker
 $(worker_test)/check_session $(worker_test)/check_sandbox \
@@ -33,17 +34,18 @@ $(worker_test)/plain.so $(worker_test)/lib/gpu_target.so $(worker_fake_cudart):
 # The runtime is linked in, so that it is never the virtual one's.
 CUDA_HOME ?= /usr/local/cuda
 worker_gpu := autograder/worker/gpu
+worker_gpu_OBJECTS = $(call objects,$(worker_gpu))
 ifneq ($(wildcard $(CUDA_HOME)/bin/nvcc),)
 PROGRAMS += $(B)/lib/gpu_target.so
 endif
 $(B)/lib/gpu_target.so: $(worker_gpu)/gpu_target.cu \
-    autograder/worker/gpu_target.h $(B)/obj/$(worker_gpu)/gpu_state.o
+    autograder/worker/gpu_target.h $(worker_gpu_OBJECTS)
 	@mkdir -p $(@D)
 	$(CUDA_HOME)/bin/nvcc -O3 -std=c++17 -cudart static -shared \
 	    -Xcompiler -fPIC,-Wall \
 	    -gencode arch=compute_90,code=sm_90 \
 	    -gencode arch=compute_75,code=compute_75 \
-	    -o $@ $< $(B)/obj/$(worker_gpu)/gpu_state.o -ldl
+	    -o $@ $< $(worker_gpu_OBJECTS) -ldl
 
 # All that a session needs, tried on this machine.
 ifneq ($(wildcard autograder/vgpu/model/gpus.c),)

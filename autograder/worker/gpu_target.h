@@ -44,9 +44,8 @@ struct gpu_api {
     int (*gather)(struct gpu_device *, void *out);
     // Evicts L2, and takes persisting lines back.
     int (*flush_l2)(struct gpu_device *);
-    // 0: fit to measure; else why not, in message. expected: compute
-    // processes of our own.
-    int (*busy)(struct gpu_device *, unsigned expected, char *message);
+    // 0: fit to measure; else why not, in message: others compute on it.
+    int (*busy)(struct gpu_device *, char *message);
     // Overwrites all memory that is free, so that the next one finds nothing.
     int (*scrub)(struct gpu_device *);
 };

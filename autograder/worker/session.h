@@ -182,9 +182,11 @@ struct timed {
     unsigned noutputs;            // at most ncalls
     unsigned element_bytes;       // of the outputs: 1, 2, 4 or 8
     double least_bytes;           // a call must move through DRAM; 0: unknown
-    // New inputs, before every batch, so that no earlier answer is right
-    // again (buffer_random is quick). false: the device failed. NULL: none.
-    bool (*refresh)(void *self);
+    double alone_ns;              // of a baseline: time_alone, or 0
+    // New inputs for the first n calls, before every batch, so that no earlier
+    // answer is right again (buffer_random is quick). false: the device
+    // failed. NULL: none.
+    bool (*refresh)(void *self, unsigned n);
     // Judges sampled elements; false: the answer was wrong. NULL: not judged.
     bool (*verify)(void *self, const struct sample *, unsigned nsamples);
     // Compares outputs 0..n-1 in full, when the worker is gone. NULL: not.
@@ -199,9 +201,18 @@ struct ratio {
     bool modelled;
     char text[OUTCOME_TEXT];
 };
+// How many calls a batch should have, if each moves call_bytes of device memory
+// and takes memory_bytes of it for its own buffers: a batch's length at the
+// GPU's peak rate, as far as the memory that is free allows. 1 on the virtual
+// target.
+unsigned time_calls(struct session *, double call_bytes, double memory_bytes);
+// The baseline's time a call, ns, before there is a submission's worker that
+// could slow it: for timed.alone_ns. 0: it failed, or time is modelled.
+double time_alone(const struct timed *baseline);
 // How much faster the submission is than the baseline (a session of its own,
 // running trusted code), by interleaved batches; on the virtual target one
-// launch each, plus worker CPU time beyond the allowance of 5 ms.
+// launch each, plus worker CPU time beyond the allowance of 5 ms. Batches are
+// shortened to 15 ms where there are more calls than that needs.
 // thresholds: pass, full, stretch; measured more while one is straddled.
 // Ends the submission's worker: session_restart to call it again. On a GPU
 // "could not measure" may be worth another try, after a restart.

@@ -84,7 +84,8 @@ int gpu_plan_gather(struct session *, const uint64_t *address, unsigned n,
                     unsigned element_bytes);
 int gpu_gather(struct session *, void *out);
 int gpu_flush_l2(struct session *);
-int gpu_busy(struct session *, unsigned expected, char *message);
+uint64_t gpu_free_bytes(struct session *); // now; 0: unknown
+int gpu_busy(struct session *, char *message);
 int gpu_update_map(struct buffer *); // copy mode: before its map is read
 
 // ---- session.c -------------------------------------------------------------

@@ -330,7 +330,13 @@ int gpu_flush_l2(struct session *s)
     return of(s)->api->flush_l2(of(s)->device);
 }
 
-int gpu_busy(struct session *s, unsigned expected, char *message)
+uint64_t gpu_free_bytes(struct session *s)
 {
-    return of(s)->api->busy(of(s)->device, expected, message);
+    struct gpu_facts f;
+    return of(s)->api->facts(of(s)->device, &f) == 0 ? f.free_bytes : 0;
+}
+
+int gpu_busy(struct session *s, char *message)
+{
+    return of(s)->api->busy(of(s)->device, message);
 }

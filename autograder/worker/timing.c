@@ -2,15 +2,19 @@
 //
 // On a GPU batches of both run in turns on one clock, the judge's:
 //
-//   B S B S B S ... B | submission's worker ends, last outputs compared | B B B
-//   '-' 1 or 2 pairs, a random number, are not counted
+//   B B B B B | B S B S B S ... B | last outputs compared | B B B B B
+//     alone     '-' 1 or 2 pairs,     submission's worker
+//               not counted           is gone
 //
 // A batch lasts from "go" until sampled elements of every output lie with the
 // judge, so work that ends after "done" is either in the time or missing from
-// the samples; the cost of an empty "go" with the same gathering is taken
-// off. The ratio of one pair is that of a submission's batch to the mean of
-// its neighbours. Baselines that disagree by more than 3 %, between the
-// batches or once the submission is gone, mean that something else ran.
+// the samples. It is some 15 ms long where there are calls enough: then what
+// the host takes, and the GPU to change between processes, is small beside
+// it. What an empty "go" to the baseline's worker costs, with the same
+// gathering, is taken off: a submission has no hand in it. The ratio of one
+// pair is that of a submission's batch to the mean of its neighbours.
+// Baselines that disagree by more than 3 %, before the submission was there,
+// between its batches or once it is gone, mean that something else ran.
 //
 // On the virtual target time is modelled: one call each, plus what CPU time
 // the worker took beyond an allowance.
@@ -26,11 +30,13 @@ enum {
     PAIRS_AT_LEAST = 5,
     PAIRS_AT_MOST = 25,
     ATTEMPTS = 3,
-    AFTERWARDS = 3,        // baseline batches without the submission
+    WITHOUT = 5,           // baseline batches without the submission
+    WARM_UP = 2,           // batches of each side before any is counted
     OVERHEAD_RUNS = 21,
-    OWN_PROCESSES = 3,     // judge and two workers
 };
-static const double batch_ns = 50e6, drift = 0.03, cpu_allowance_s = 5e-3;
+static const double batch_ns = 15e6, drift = 0.03, cpu_allowance_s = 5e-3;
+// A side's part of the memory that is free; two sides take half of it.
+static const double memory_share = 0.3;
 static const double impossible = 1.02; // of the peak rate: clocks are not exact
 
 // One side of the measurement.
@@ -59,20 +65,20 @@ static bool fail_dead(struct runner *r, bool trusted)
 
 // ---- batches -----------------------------------------------------------------
 
-static bool poison_and_refresh(struct runner *r)
-{
-    const struct timed *t = r->t;
-    if (t->refresh && !t->refresh(t->self))
-        return fail(r->out, RATIO_COULD_NOT_MEASURE, "inputs not written");
-    for (unsigned k = 0; k < t->noutputs; k++)
-        if (buffer_fill(t->outputs[k], 0xff) != 0)
-            return fail(r->out, RATIO_COULD_NOT_MEASURE, "outputs not written");
-    return true;
-}
-
 static unsigned outputs_of(const struct runner *r)
 {
     return r->n < r->t->noutputs ? r->n : r->t->noutputs;
+}
+
+static bool poison_and_refresh(struct runner *r)
+{
+    const struct timed *t = r->t;
+    if (t->refresh && !t->refresh(t->self, r->n))
+        return fail(r->out, RATIO_COULD_NOT_MEASURE, "inputs not written");
+    for (unsigned k = 0; k < outputs_of(r); k++)
+        if (buffer_fill(t->outputs[k], 0xff) != 0)
+            return fail(r->out, RATIO_COULD_NOT_MEASURE, "outputs not written");
+    return true;
 }
 
 static void shuffle(uint16_t *slots, unsigned n)
@@ -85,11 +91,12 @@ static void shuffle(uint16_t *slots, unsigned n)
 }
 
 // From "go" to samples in hand; < 0: the session died, or the device failed.
-static double go(struct runner *r, const uint16_t *slots, unsigned n)
+static double go(struct runner *r, struct session *session,
+                 const uint16_t *slots, unsigned n)
 {
     struct reply reply;
     double start = now_s();
-    if (!session_go(r->t->session, slots, n, &reply, r->deadline_s) ||
+    if (!session_go(session, slots, n, &reply, r->deadline_s) ||
         sampler_fetch(&r->sampler, r->t, outputs_of(r)) != 0)
         return -1;
     return 1e9 * (now_s() - start);
@@ -108,8 +115,8 @@ static bool run_batch(struct runner *r, bool trusted, double *ns)
     if (sampler_plan(&r->sampler, t, outputs_of(r)) != 0 ||
         gpu_flush_l2(t->session) != 0)
         return fail(r->out, RATIO_COULD_NOT_MEASURE, "the device failed");
-    go(r, slots, 0); // wakes both sides
-    double took = go(r, slots, r->n);
+    go(r, t->session, slots, 0); // wakes both sides
+    double took = go(r, t->session, slots, r->n);
     if (took < 0)
         return fail_dead(r, trusted);
     took -= r->overhead_ns;
@@ -157,29 +164,35 @@ static bool prepare_calls(struct runner *r, bool trusted)
     return r->n > 0;
 }
 
-static bool measure_overhead(struct runner *r, bool trusted)
+// Of an empty "go" to the trusted baseline, with this side's gathering.
+static bool measure_overhead(struct runner *r, struct session *baseline)
 {
     double v[OVERHEAD_RUNS];
     if (sampler_plan(&r->sampler, r->t, outputs_of(r)) != 0)
         return fail(r->out, RATIO_COULD_NOT_MEASURE, "the device failed");
     for (unsigned i = 0; i < OVERHEAD_RUNS; i++)
-        if ((v[i] = go(r, (uint16_t[]){0}, 0)) < 0)
-            return fail_dead(r, trusted);
+        if ((v[i] = go(r, baseline, (uint16_t[]){0}, 0)) < 0)
+            return fail(r->out, RATIO_COULD_NOT_MEASURE, "the device failed");
     r->overhead_ns = median(v, OVERHEAD_RUNS);
     return true;
 }
 
-// Calls, a first batch that warms and tells how many calls fit, overhead.
-static bool make_ready(struct runner *r, bool trusted)
+// Calls; batches that warm up, the last of which tells how many calls make
+// one long enough; overhead.
+static bool make_ready(struct runner *r, struct session *baseline)
 {
-    double ns;
+    bool trusted = r->t->session == baseline;
+    double ns = 1;
     if (!sampler_open(&r->sampler, r->t))
         return fail(r->out, RATIO_COULD_NOT_MEASURE, "out of memory");
-    if (!prepare_calls(r, trusted) || !run_batch(r, trusted, &ns))
+    if (!prepare_calls(r, trusted))
         return false;
+    for (unsigned i = 0; i < WARM_UP; i++)
+        if (!run_batch(r, trusted, &ns))
+            return false;
     if (r->n * ns > batch_ns)
-        r->n = ns < batch_ns ? (unsigned)(batch_ns / ns) : 1;
-    return measure_overhead(r, trusted);
+        r->n = (unsigned)ceil(batch_ns / ns);
+    return measure_overhead(r, baseline);
 }
 
 // ---- pairs -----------------------------------------------------------------------
@@ -284,15 +297,37 @@ static bool finish_submission(struct runner *s)
                          "the last batch, compared in full, is wrong");
 }
 
-static bool baseline_is_as_before(struct runner *b, double before)
+// The baseline's time while no submission is there.
+static bool measure_alone(struct runner *b, double *ns)
 {
-    double after[AFTERWARDS];
-    for (unsigned i = 0; i < AFTERWARDS; i++)
-        if (!run_batch(b, true, &after[i]))
+    double v[WITHOUT];
+    for (unsigned i = 0; i < WITHOUT; i++)
+        if (!run_batch(b, true, &v[i]))
             return false;
-    return agree(median(after, AFTERWARDS), before) ||
-           fail(b->out, RATIO_COULD_NOT_MEASURE,
-                "the baseline takes another time once the submission is gone");
+    *ns = median(v, WITHOUT);
+    return true;
+}
+
+static bool is_as_alone(struct runner *b, double alone, const char *when)
+{
+    double beside = b->out->baseline_ns;
+    if (agree(alone, beside))
+        return true;
+    b->out->status = RATIO_COULD_NOT_MEASURE;
+    snprintf(b->out->text, sizeof b->out->text,
+             "the baseline takes %.4g us a call beside the submission, %.4g us %s",
+             beside / 1e3, alone / 1e3, when);
+    return false;
+}
+
+// Before the submission was there, and now that it is gone.
+static bool is_undisturbed(struct runner *b)
+{
+    double before = b->t->alone_ns, after = 0;
+    return (before <= 0 ||
+            is_as_alone(b, before, "before the submission was there")) &&
+           measure_alone(b, &after) &&
+           is_as_alone(b, after, "once it was gone");
 }
 
 static bool is_possible(const struct timed *t, struct ratio *out)
@@ -310,7 +345,7 @@ static bool is_possible(const struct timed *t, struct ratio *out)
 static bool is_idle(const struct timed *t, struct ratio *out)
 {
     char message[512] = "";
-    return gpu_busy(t->session, OWN_PROCESSES, message) == 0 ||
+    return gpu_busy(t->session, message) == 0 ||
            fail(out, RATIO_COULD_NOT_MEASURE, message);
 }
 
@@ -319,10 +354,12 @@ static void time_gpu(struct runner *b, struct runner *s,
                      struct ratio *out)
 {
     struct pairs pairs = {0};
-    if (!is_idle(s->t, out) || !make_ready(b, true) || !make_ready(s, false) ||
+    struct session *trusted = b->t->session;
+    if (!is_idle(s->t, out) || !make_ready(b, trusted) ||
+        !make_ready(s, trusted) ||
         !measure_pairs(b, s, thresholds, nthresholds, &pairs, out) ||
         !finish_submission(s) || !is_possible(s->t, out) ||
-        !baseline_is_as_before(b, out->baseline_ns) || !is_idle(s->t, out))
+        !is_undisturbed(b) || !is_idle(s->t, out))
         return;
     out->status = RATIO_OK;
     if (session_copies(s->t->session))
@@ -368,6 +405,32 @@ static void time_virtual(struct runner *b, struct runner *s, struct ratio *out)
     out->status = RATIO_OK;
     out->pairs = 1;
     out->median = out->lo = out->hi = out->baseline_ns / out->submission_ns;
+}
+
+unsigned time_calls(struct session *s, double call_bytes, double memory_bytes)
+{
+    double peak = session_is_modelled(s) ? 0 : gpu_peak_gbs(s);
+    if (peak <= 0 || call_bytes <= 0 || memory_bytes <= 0)
+        return 1;
+    double wanted = ceil(batch_ns * peak / call_bytes); // GB/s is bytes a ns
+    double room = memory_share * (double)gpu_free_bytes(s) / memory_bytes;
+    double n = wanted < room ? wanted : room;
+    return n < 1 ? 1 : n < PROTOCOL_CALLS - FIRST_SLOT
+                           ? (unsigned)n
+                           : PROTOCOL_CALLS - FIRST_SLOT;
+}
+
+double time_alone(const struct timed *baseline)
+{
+    struct ratio unused = {0};
+    struct runner b = {.t = baseline, .out = &unused};
+    double ns = 0;
+    if (session_is_modelled(baseline->session))
+        return 0;
+    if (!make_ready(&b, baseline->session) || !measure_alone(&b, &ns))
+        ns = 0;
+    sampler_close(&b.sampler);
+    return ns;
 }
 
 void time_ratio(const struct timed *baseline, const struct timed *submission,

@@ -94,6 +94,7 @@ static void lacks_an_instruction(const struct call *c, struct outcome *o)
     snprintf(double_finding.message, sizeof double_finding.message,
              "the virtual GPU does not execute texture");
     snprintf(double_finding.kernel, sizeof double_finding.kernel, "twice");
+    double_finding.kind = FINDING_UNSUPPORTED;
     double_finding.fatal = true;
     double_nfindings = 1;
 }
@@ -104,6 +105,29 @@ static void faults(const struct call *c, struct outcome *o)
     o->cuda_error = 700;
     snprintf(double_finding.message, sizeof double_finding.message,
              "wrote far outside");
+    double_finding.kind = FINDING_OUT_OF_BOUNDS;
+}
+
+// The error of a machine that lacks something, made up.
+static void blames_the_machine(const struct call *c, struct outcome *o)
+{
+    o->cuda_error = 801;
+    snprintf(o->cuda_error_name, sizeof o->cuda_error_name,
+             "cudaErrorNotSupported");
+}
+
+static void faults_and_blames(const struct call *c, struct outcome *o)
+{
+    faults(c, o);
+    blames_the_machine(c, o);
+}
+
+// Right in value tests; in check tests outside, and blaming the machine.
+static void blames_when_checked(const struct call *c, struct outcome *o)
+{
+    right(c, o);
+    if (c->args[2].i == 300)
+        faults_and_blames(c, o);
 }
 
 static void machine_breaks(const struct call *c, struct outcome *o)
@@ -224,6 +248,8 @@ static const struct {
     {leaves, "twice ended the program with status 1 instead of returning: "
              "x.cu:7: cudaMalloc failed"},
     {leaves_error, "twice left the CUDA error cudaErrorInvalidConfiguration"},
+    {blames_the_machine, "twice left the CUDA error cudaErrorNotSupported"},
+    {faults_and_blames, "wrote far outside"},
 };
 
 START_TEST(test_mistake_fails_and_others_wait)
@@ -310,6 +336,15 @@ START_TEST(test_what_the_virtual_gpu_lacks_is_no_mistake)
     g = judged(faults, plus_one);
     ck_assert_int_eq(status_of(g, "doubles"), TEST_FAILED);
     ck_assert_str_eq(message_of(g, "doubles"), "wrote far outside");
+}
+END_TEST
+
+START_TEST(test_findings_are_not_hidden_by_blame)
+{
+    struct grading *g = judged(blames_when_checked, plus_one);
+    ck_assert_int_eq(status_of(g, "doubles"), TEST_PASSED);
+    ck_assert_int_eq(status_of(g, "stays_inside"), TEST_FAILED);
+    ck_assert_str_eq(message_of(g, "stays_inside"), "wrote far outside");
 }
 END_TEST
 
@@ -415,6 +450,7 @@ static Suite *suite(void)
     tcase_add_test(t, test_finding_fails_a_check);
     tcase_add_test(t, test_broken_machine_is_no_zero);
     tcase_add_test(t, test_what_the_virtual_gpu_lacks_is_no_mistake);
+    tcase_add_test(t, test_findings_are_not_hidden_by_blame);
     tcase_add_test(t, test_nothing_opens_is_not_graded);
     tcase_add_test(t, test_crash_opens_a_new_session);
     tcase_add_test(t, test_timed_answers_are_verified);

@@ -153,7 +153,7 @@ void session_call(struct session *s, const struct call *call, struct outcome *o)
 
 static bool sound(const struct timed *t)
 {
-    if (t->refresh && !t->refresh(t->self))
+    if (t->refresh && !t->refresh(t->self, t->ncalls))
         return false;
     for (unsigned i = 0; i < t->ncalls; i++) {
         struct outcome o = {0};
@@ -168,6 +168,16 @@ static bool sound(const struct timed *t)
             return false;
     }
     return !t->verify_all || t->verify_all(t->self, t->ncalls);
+}
+
+unsigned time_calls(struct session *s, double call_bytes, double memory_bytes)
+{
+    return 3;
+}
+
+double time_alone(const struct timed *baseline)
+{
+    return 0;
 }
 
 void time_ratio(const struct timed *baseline, const struct timed *submission,

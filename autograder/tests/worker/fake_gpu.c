@@ -42,7 +42,8 @@ static void close_fake(struct gpu_device *d)
 static int facts(struct gpu_device *d, struct gpu_facts *f)
 {
     *f = (struct gpu_facts){.name = "Fake GPU", .uuid = "GPU-0",
-                            .peak_gbs = 1, .l2_bytes = 1 << 20};
+                            .peak_gbs = 1, .l2_bytes = 1 << 20,
+                            .free_bytes = 100000000};
     return 0;
 }
 
@@ -131,7 +132,7 @@ static int nothing(struct gpu_device *d)
     return 0;
 }
 
-static int busy(struct gpu_device *d, unsigned expected, char *message)
+static int busy(struct gpu_device *d, char *message)
 {
     if (!getenv("FAKE_GPU_BUSY"))
         return 0;

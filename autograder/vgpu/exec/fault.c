@@ -72,6 +72,8 @@ static enum finding_kind kind_of(enum launch_status status)
         return FINDING_TRAP;
     case LAUNCH_DEADLOCK:
         return FINDING_DEADLOCK;
+    case LAUNCH_UNSUPPORTED:
+        return FINDING_UNSUPPORTED;
     default:
         return FINDING_INVALID;
     }

@@ -22,6 +22,7 @@ const char *finding_name(enum finding_kind kind)
         [FINDING_TRAP] = "trap",
         [FINDING_INVALID] = "invalid",
         [FINDING_READ_ONLY] = "read-only",
+        [FINDING_UNSUPPORTED] = "unsupported",
     };
     unsigned i = (unsigned)kind;
     return i < sizeof NAMES / sizeof *NAMES ? NAMES[i] : "unknown";

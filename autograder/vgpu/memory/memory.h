@@ -123,6 +123,7 @@ enum finding_kind {
     FINDING_BARRIER, FINDING_DEADLOCK, FINDING_RACE,
     FINDING_ASSERT, FINDING_TRAP, FINDING_INVALID,
     FINDING_READ_ONLY,       // a store to a constant
+    FINDING_UNSUPPORTED,     // the virtual GPU lacks it: no mistake
 };
 
 struct finding {

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 typedef void *nvml_device;
 
@@ -21,7 +22,8 @@ struct nvml_utilization {
 // thermal, power brake. (A power cap is normal under load.)
 static const unsigned long long held_down = 0x8 | 0x20 | 0x40 | 0x80;
 
-enum { NVML_SUCCESS = 0, NVML_TOO_SMALL = 7, MAX_PROCESSES = 64 };
+enum { NVML_SUCCESS = 0 };
+enum { LOOKS = 10, LOOK_US = 100000 }; // a process takes a moment to be gone
 
 static struct {
     int (*init)(void);
@@ -61,37 +63,65 @@ static bool find(const char *bus_id, nvml_device *d)
     return load() && nvml.by_bus_id(bus_id, d) == NVML_SUCCESS;
 }
 
-// Compute processes on it, as far as they can be seen from here.
-static unsigned count_processes(nvml_device d)
+static void list_processes(nvml_device d, struct pids *out)
 {
-    struct nvml_process list[MAX_PROCESSES];
-    unsigned n = MAX_PROCESSES;
-    int rc = nvml.processes ? nvml.processes(d, &n, list) : -1;
-    return rc == NVML_SUCCESS || rc == NVML_TOO_SMALL ? n : 0;
+    struct nvml_process list[PIDS_MAX];
+    unsigned n = PIDS_MAX;
+    out->n = 0;
+    if (!nvml.processes || nvml.processes(d, &n, list) != NVML_SUCCESS)
+        return;
+    for (unsigned i = 0; i < n && i < PIDS_MAX; i++)
+        out->pid[out->n++] = list[i].pid;
+}
+
+void gpu_state_processes(const char *bus_id, struct pids *out)
+{
+    nvml_device d;
+    out->n = 0;
+    if (find(bus_id, &d))
+        list_processes(d, out);
 }
 
 double gpu_state_load(const char *bus_id)
 {
     nvml_device d;
     struct nvml_utilization u = {0, 0};
+    struct pids now;
     if (!find(bus_id, &d))
         return 0;
     if (nvml.utilization)
         nvml.utilization(d, &u);
-    return 100.0 * count_processes(d) + u.gpu;
+    list_processes(d, &now);
+    return 100.0 * now.n + u.gpu;
 }
 
-int gpu_state_busy(const char *bus_id, unsigned expected, char *message,
-                   size_t message_bytes)
+// Strangers that stay.
+static unsigned count_strangers(nvml_device d, const struct pids *before,
+                                unsigned own)
+{
+    unsigned n = 0;
+    for (unsigned look = 0; look < LOOKS; look++) {
+        struct pids now;
+        list_processes(d, &now);
+        n = strangers_count(before, &now, own);
+        if (n == 0)
+            break;
+        usleep(LOOK_US);
+    }
+    return n;
+}
+
+int gpu_state_busy(const char *bus_id, const struct pids *before, unsigned own,
+                   char *message, size_t message_bytes)
 {
     nvml_device d;
     unsigned long long reasons = 0;
     if (!find(bus_id, &d))
         return 0;
-    unsigned n = count_processes(d);
-    if (n > expected) {
-        snprintf(message, message_bytes,
-                 "%u other programs compute on this GPU", n - expected);
+    unsigned n = count_strangers(d, before, own);
+    if (n > 0) {
+        snprintf(message, message_bytes, "%u other program%s this GPU", n,
+                 n == 1 ? " computes on" : "s compute on");
         return -1;
     }
     if (nvml.throttle && nvml.throttle(d, &reasons) == NVML_SUCCESS &&

@@ -6,19 +6,18 @@
 #include "../gpu_target.h"
 
 #include <cuda_runtime.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpu_lock.h"
 #include "gpu_state.h"
 
 struct gpu_device {
     int index, lock_fd;
-    unsigned users;
+    unsigned users;      // sessions, each with a worker at most
+    pids before;         // on the GPU before us
     cudaError_t error;
     cudaDeviceProp prop;
     double peak_gbs;
@@ -104,34 +103,6 @@ static double peak_gbs(int index)
     return 2e-6 * khz * bits / 8;
 }
 
-// Two steps: Linux refuses to open another user's file in /tmp with O_CREAT.
-static int open_lock(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0)
-        return fd;
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0)
-        fchmod(fd, 0666); // for other users, whatever the umask
-    return fd;
-}
-
-// One judge at a time measures on a GPU; others wait here.
-static int take_lock(gpu_device *d, char *message)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/tmp/warp-up-gpu-%s.lock", d->bus_id);
-    d->lock_fd = open_lock(path);
-    if (d->lock_fd < 0) {
-        snprintf(message, GPU_MESSAGE, "cannot make the lock file %s", path);
-        return -1;
-    }
-    if (flock(d->lock_fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    fprintf(stderr, "waiting for another grader on GPU %s\n", d->bus_id);
-    return flock(d->lock_fd, LOCK_EX);
-}
-
 static int idlest(int count)
 {
     int best = 0;
@@ -169,13 +140,21 @@ static int pick(const char *which, char *message)
     return (int)index;
 }
 
+// The lock comes first: whoever waits for it has no context yet, so that the
+// one who measures does not take it for a program that computes.
 static int set_up(gpu_device *d, char *message)
 {
-    cudaError_t error = cudaSetDevice(d->index);
+    cudaError_t error =
+        cudaDeviceGetPCIBusId(d->bus_id, sizeof d->bus_id, d->index);
+    if (error == cudaSuccess) {
+        d->lock_fd = gpu_lock_take(d->bus_id, message, GPU_MESSAGE);
+        if (d->lock_fd < 0)
+            return -1;
+        gpu_state_processes(d->bus_id, &d->before);
+        error = cudaSetDevice(d->index);
+    }
     if (error == cudaSuccess)
         error = cudaGetDeviceProperties(&d->prop, d->index);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetPCIBusId(d->bus_id, sizeof d->bus_id, d->index);
     if (error == cudaSuccess)
         error = cudaFree(NULL); // makes the context
     if (error != cudaSuccess) {
@@ -186,7 +165,7 @@ static int set_up(gpu_device *d, char *message)
     d->peak_gbs = peak_gbs(d->index);
     cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
     cudaGetLastError(); // older GPUs have no such limit
-    return take_lock(d, message);
+    return 0;
 }
 
 static int open_gpu(const char *which, gpu_device **out, char *message)
@@ -399,9 +378,10 @@ static int flush_l2(gpu_device *d)
     return failed(d, error);
 }
 
-static int busy(gpu_device *d, unsigned expected, char *message)
+static int busy(gpu_device *d, char *message)
 {
-    return gpu_state_busy(d->bus_id, expected, message, GPU_MESSAGE);
+    return gpu_state_busy(d->bus_id, &d->before, 1 + d->users, message,
+                          GPU_MESSAGE);
 }
 
 extern "C" const struct gpu_api gpu_target_api = {

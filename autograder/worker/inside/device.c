@@ -23,6 +23,7 @@ static struct {
     int (*alloc)(void **, size_t);
     int (*release)(void *);
     int (*copy)(void *, const void *, size_t, int);
+    int (*fill)(void *, int, size_t, void *stream);
 } cuda;
 
 bool device_open(const char *path, char *text)
@@ -42,6 +43,7 @@ bool device_open(const char *path, char *text)
     *(void **)&cuda.alloc = dlsym(lib, "cudaMalloc");
     *(void **)&cuda.release = dlsym(lib, "cudaFree");
     *(void **)&cuda.copy = dlsym(lib, "cudaMemcpy");
+    *(void **)&cuda.fill = dlsym(lib, "cudaMemsetAsync");
     if (!cuda.synchronize || !cuda.last_error || !cuda.error_name) {
         snprintf(text, PROTOCOL_TEXT, "%s is no CUDA runtime", path);
         return false;
@@ -70,6 +72,16 @@ static void forget_error(int error)
 {
     if (error && cuda.last_error)
         cuda.last_error();
+}
+
+void device_nudge(void)
+{
+    static void *word;
+    int error = 0;
+    if (!word)
+        word = device_alloc(4, &error);
+    if (word && cuda.fill)
+        forget_error(cuda.fill(word, 0, 4, NULL));
 }
 
 void *device_open_handle(const uint8_t *handle, int *error)

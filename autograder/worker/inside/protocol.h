@@ -22,7 +22,8 @@ enum request_kind {
     REQUEST_COPY_IN,   // nbytes at offset of buffer, from those of `other`
     REQUEST_COPY_OUT,  // the other way
     REQUEST_PREPARE,   // stores the call as number `slot`
-    REQUEST_GO,        // runs calls `slots[0..nslots)`, then synchronizes
+    REQUEST_GO,        // runs calls `slots[0..nslots)`, or the least that the
+                       // device can do if there are none; then synchronizes
 };
 
 struct wire_arg {

@@ -19,6 +19,9 @@ bool device_open(const char *path, char *text);
 // Waits for all work, and takes the last error: 0, or a CUDA error.
 int device_synchronize(void);
 const char *device_error_name(int error);
+// Starts the least work there is: what an empty "go" costs is to include that
+// the GPU changes to this process.
+void device_nudge(void);
 // Opens a handle of the judge's; NULL on failure.
 void *device_open_handle(const uint8_t *handle, int *error);
 void device_close_handle(void *);

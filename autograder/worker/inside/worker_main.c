@@ -120,6 +120,8 @@ static void go(const struct request *r, struct reply *reply)
         if (slot < PROTOCOL_CALLS && calls[slot])
             call_run(calls[slot], reply);
     }
+    if (r->nslots == 0)
+        device_nudge();
     reply->cuda_error = device_synchronize();
 }
 

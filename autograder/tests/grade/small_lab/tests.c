@@ -12,6 +12,8 @@ static void expect_doubled(size_t n)
     struct buffer *d_b = device_output("b", n * sizeof *a);
     call("twice", PTR(d_a), PTR(d_b), I64(n));
     expect_f32(d_b, twice, n, EXACT);
+    if (n > 10)
+        expect_f32_range(d_b, twice + 10, 10, n - 10, EXACT);
     expect_unchanged(d_a);
 }
 
