@@ -213,7 +213,8 @@ double time_alone(const struct timed *baseline);
 // running trusted code), by interleaved batches; on the virtual target one
 // launch each, plus worker CPU time beyond the allowance of 5 ms. Batches are
 // shortened to 15 ms where there are more calls than that needs.
-// thresholds: pass, full, stretch; measured more while one is straddled.
+// thresholds, at most three: pass, full, stretch; measured more while one is
+// straddled.
 // Ends the submission's worker: session_restart to call it again. On a GPU
 // "could not measure" may be worth another try, after a restart.
 void time_ratio(const struct timed *baseline, const struct timed *submission,

@@ -14,7 +14,10 @@
 // gathering, is taken off: a submission has no hand in it. The ratio of one
 // pair is that of a submission's batch to the mean of its neighbours.
 // Baselines that disagree by more than 3 %, before the submission was there,
-// between its batches or once it is gone, mean that something else ran.
+// between its batches or once it is gone, mean that something else ran; or
+// that the host is unsteady, where the baseline is the host's work. The ratio
+// to the fastest of them, which no submission can have slowed, then counts if
+// it earns the same points, and else none.
 //
 // On the virtual target time is modelled: one call each, plus what CPU time
 // the worker took beyond an allowance.
@@ -308,26 +311,44 @@ static bool measure_alone(struct runner *b, double *ns)
     return true;
 }
 
-static bool is_as_alone(struct runner *b, double alone, const char *when)
+// Whether all of the interval earns full points, or none of it any, also by
+// the lower ratio.
+static bool earns_the_same(const struct ratio *r, double factor,
+                           const double *thresholds, unsigned n)
 {
-    double beside = b->out->baseline_ns;
-    if (agree(alone, beside))
+    double full = n > 1 ? thresholds[1] : n ? thresholds[0] : 0;
+    return r->lo * factor >= full || (n && r->hi < thresholds[0]);
+}
+
+static bool weigh_alone(struct runner *b, double alone, const char *when,
+                        const double *thresholds, unsigned n)
+{
+    struct ratio *r = b->out;
+    double factor = alone < r->baseline_ns ? alone / r->baseline_ns : 1;
+    if (agree(alone, r->baseline_ns))
         return true;
-    b->out->status = RATIO_COULD_NOT_MEASURE;
-    snprintf(b->out->text, sizeof b->out->text,
-             "the baseline takes %.4g us a call beside the submission, %.4g us %s",
-             beside / 1e3, alone / 1e3, when);
-    return false;
+    if (!earns_the_same(r, factor, thresholds, n)) {
+        r->status = RATIO_COULD_NOT_MEASURE;
+        snprintf(r->text, sizeof r->text, "the baseline takes %.4g us a call "
+                 "beside the submission, %.4g us %s", r->baseline_ns / 1e3,
+                 alone / 1e3, when);
+        return false;
+    }
+    r->baseline_ns *= factor;
+    r->median *= factor, r->lo *= factor, r->hi *= factor;
+    return true;
 }
 
 // Before the submission was there, and now that it is gone.
-static bool is_undisturbed(struct runner *b)
+static bool is_undisturbed(struct runner *b, const double *thresholds,
+                           unsigned n)
 {
     double before = b->t->alone_ns, after = 0;
     return (before <= 0 ||
-            is_as_alone(b, before, "before the submission was there")) &&
+            weigh_alone(b, before, "before the submission was there",
+                        thresholds, n)) &&
            measure_alone(b, &after) &&
-           is_as_alone(b, after, "once it was gone");
+           weigh_alone(b, after, "once it was gone", thresholds, n);
 }
 
 static bool is_possible(const struct timed *t, struct ratio *out)
@@ -359,7 +380,7 @@ static void time_gpu(struct runner *b, struct runner *s,
         !make_ready(s, trusted) ||
         !measure_pairs(b, s, thresholds, nthresholds, &pairs, out) ||
         !finish_submission(s) || !is_possible(s->t, out) ||
-        !is_undisturbed(b) || !is_idle(s->t, out))
+        !is_undisturbed(b, thresholds, nthresholds) || !is_idle(s->t, out))
         return;
     out->status = RATIO_OK;
     if (session_copies(s->t->session))

@@ -211,6 +211,19 @@ START_TEST(test_a_baseline_that_was_faster_alone_was_slowed)
 }
 END_TEST
 
+// Twice as fast either way: full points by the fastest baseline, too.
+START_TEST(test_an_unsteady_baseline_that_changes_nothing_is_no_bar)
+{
+    alone_ns = 9e6; // of 10 ms that are slept at least
+    struct ratio r = measure("add_slowly", 5, 0);
+    if (r.status == RATIO_COULD_NOT_MEASURE && is_overloaded())
+        return;
+    ck_assert_msg(r.status == RATIO_OK, "%d %s", r.status, r.text);
+    ck_assert_double_le(r.baseline_ns, 9e6 + 1);
+    ck_assert_double_lt(r.median, 1.81); // 9 ms over the 5 that are slept
+}
+END_TEST
+
 // The fake has 100 MB free and moves a byte a ns: 15 MB fill a batch.
 static const struct {
     double call_bytes, memory_bytes;
@@ -256,6 +269,7 @@ static Suite *suite(void)
     tcase_add_test(t, test_refuses_what_is_impossible);
     tcase_add_test(t, test_does_not_measure_on_a_busy_gpu);
     tcase_add_test(t, test_a_baseline_that_was_faster_alone_was_slowed);
+    tcase_add_test(t, test_an_unsteady_baseline_that_changes_nothing_is_no_bar);
     tcase_add_loop_test(t, test_a_batch_has_calls_enough, 0, 6);
     tcase_add_test(t, test_a_missing_gpu_is_the_machine_s_fault);
     suite_add_tcase(s, t);
