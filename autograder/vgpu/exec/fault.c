@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../memory/locate.h"
 #include "control.h"
 
 static const struct ptx_inst *source_of(const struct inst *i)
@@ -15,9 +16,7 @@ static const struct ptx_loc *loc_of(const struct warp *w, const struct inst *i)
 {
     const struct module *m = w->block->worker->state->function->code->module;
     const struct ptx_inst *src = source_of(i);
-    if (!src || src->loc == 0 || src->loc >= m->nlocs)
-        return NULL;
-    return &m->locs[src->loc];
+    return src ? finding_loc(m, src->loc) : NULL;
 }
 
 void inst_place(const struct warp *w, const struct inst *i, char *out, size_t n)

@@ -1,5 +1,6 @@
 // The list of findings: one a (kernel, site, kind), with a count and the
 // lowest block and thread that did it, whatever thread of the host ran first.
+#include "locate.h"
 #include "watch_state.h"
 
 #include <stdio.h>
@@ -88,30 +89,11 @@ static void thread_index(const struct launch *launch, uint64_t linear,
     index[2] = (uint32_t)(linear / x / y);
 }
 
-static bool is_user_file(const char *name)
-{
-    return !strstr(name, "/include/");
-}
-
-// The line to show: the innermost one in a file of the user's own, for code
-// inlined from the toolkit's headers.
-static const struct ptx_loc *location(const struct module *m, uint32_t index)
-{
-    const struct ptx_loc *loc = NULL;
-    for (int depth = 0; m && index > 0 && index < m->nlocs && depth < 64; depth++) {
-        loc = &m->locs[index];
-        if (loc->file < m->nfiles && is_user_file(m->files[loc->file]))
-            return loc;
-        index = loc->inlined_at;
-    }
-    return loc;
-}
-
 static void fill_place(struct finding *f, const struct event *e)
 {
     const struct module *m = e->watch->module;
     const struct ptx_inst *inst = e->access->inst;
-    const struct ptx_loc *loc = inst ? location(m, inst->loc) : NULL;
+    const struct ptx_loc *loc = inst && m ? finding_loc(m, inst->loc) : NULL;
     const char *name = e->watch->launch->name;
     snprintf(f->kernel, sizeof f->kernel, "%s", name ? name : "");
     if (loc) {
