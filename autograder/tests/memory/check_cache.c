@@ -37,11 +37,16 @@ START_TEST(test_stream_reads_all_of_it_from_dram)
 }
 END_TEST
 
-START_TEST(test_stream_of_stores_leaves_only_the_l2_full)
+// What stays in L2 of its own has pushed out what was there before, of which
+// six of sixteen lines are dirty.
+START_TEST(test_stream_of_stores_pushes_out_foreign_lines)
 {
     struct access_counters n = sweep(16 * MIB, true, false);
-    ck_assert_uint_eq(n.dram_write_bytes, 15 * MIB);
+    ck_assert_uint_eq(n.dram_write_bytes, 15 * MIB + MIB * 6 / 16);
     ck_assert_uint_eq(n.dram_read_bytes, 0);
+    watch_flush_cache(r.watch);
+    ck_assert_uint_eq(sweep(MIB / 2, true, false).dram_write_bytes, MIB * 3 / 16);
+    ck_assert_uint_eq(sweep(MIB / 2, true, false).dram_write_bytes, 0);
 }
 END_TEST
 
@@ -171,7 +176,7 @@ static Suite *suite(void)
     TCase *t = tcase_create("cache");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, test_stream_reads_all_of_it_from_dram);
-    tcase_add_test(t, test_stream_of_stores_leaves_only_the_l2_full);
+    tcase_add_test(t, test_stream_of_stores_pushes_out_foreign_lines);
     tcase_add_test(t, test_l2_keeps_what_fits_for_the_next_launch);
     tcase_add_test(t, test_l1_answers_within_a_block);
     tcase_add_loop_test(t, test_single_sectors_cost_what_dram_fetches, 0, 2);

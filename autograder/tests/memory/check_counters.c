@@ -189,6 +189,42 @@ START_TEST(test_counters_are_of_the_last_launch)
 }
 END_TEST
 
+// What the executor knows of the form is what the lanes would show.
+START_TEST(test_known_form_is_the_form_found)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 16};
+    uint64_t addr[32];
+    struct mem_access access = {.nbytes = sizes[_i], .mask = ALL, .addr = addr};
+    for (unsigned i = 0; i < 32; i++)
+        addr[i] = 4096 + i * sizes[_i];
+    struct shape found = access_shape(&access);
+    access.contiguous = true;
+    struct shape known = access_shape(&access);
+    ck_assert_uint_eq(known.lo, found.lo);
+    ck_assert_uint_eq(known.hi, found.hi);
+    ck_assert_uint_eq(known.lanes, found.lanes);
+    ck_assert_uint_eq(known.nbytes, found.nbytes);
+    ck_assert_int_eq(known.stride, found.stride);
+    ck_assert(known.affine && found.affine && known.dense && found.dense);
+}
+END_TEST
+
+// Twice through half a MiB: it stays where L2's reach holds it.
+START_TEST(test_reach_of_l2_bounds_what_stays)
+{
+    rig_end_one(&r);
+    r.gpu.l2_reach_bytes = _i ? 256 << 10 : 0;
+    rig_begin_one(&r);
+    uint64_t buffer = memory_alloc(r.memory, 0, 512 << 10, ALLOC_DEVICE, NULL);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint64_t at = 0; at < 512 << 10; at += 128)
+            rig_load(&r, buffer + at, 4, ALL);
+    uint64_t hits = counters().l2_hit_sectors;
+    ck_assert_uint_eq(hits, _i ? 0 : (512 << 10) / 32);
+    rig_begin_one(&r);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("counters");
@@ -198,6 +234,7 @@ static Suite *suite(void)
     suite_add_tcase(s, t);
     t = tcase_create("global");
     tcase_add_test(t, test_sectors_of_random_accesses);
+    tcase_add_loop_test(t, test_known_form_is_the_form_found, 0, 5);
     suite_add_tcase(s, t);
     t = tcase_create("launch");
     tcase_add_checked_fixture(t, setup, teardown);
@@ -205,6 +242,7 @@ static Suite *suite(void)
     tcase_add_test(t, test_shared_wavefronts_and_conflicts);
     tcase_add_test(t, test_other_spaces_are_not_counted);
     tcase_add_test(t, test_counters_are_of_the_last_launch);
+    tcase_add_loop_test(t, test_reach_of_l2_bounds_what_stays, 0, 2);
     suite_add_tcase(s, t);
     return s;
 }

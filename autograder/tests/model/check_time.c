@@ -86,6 +86,7 @@ static const struct pipe_case PIPES[] = {
     {"shared", WORK(.issue = 2 * OPS, .lsu = OPS, .shared_wavefronts = OPS), 140416},
     {"shared", WORK(.issue = 2 * OPS, .lsu = OPS, .shared_wavefronts = 32 * OPS),
      4244544},
+    {"barrier", WORK(.issue = OPS / 4, .other = OPS / 16), 24576},
 };
 
 START_TEST(test_pipes_as_measured)

@@ -113,5 +113,6 @@ struct l2_counts {
 
 bool l2_open(struct l2 *, uint64_t nbytes, unsigned fetch_bytes);
 void l2_close(struct l2 *);
+// Leaves it full of what others read and wrote, as the work before a launch does.
 void l2_flush(struct l2 *);
 void l2_feed(struct l2 *, const struct trace *, struct l2_counts *);

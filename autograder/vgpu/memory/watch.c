@@ -266,11 +266,12 @@ static struct l2 *open_l2(struct watch *w, const struct launch *launch)
     if (!(w->active & WATCH_COUNT) || !launch->gpu || launch->device < 0 ||
         launch->device >= VGPU_MAX_DEVICES)
         return NULL;
+    const struct gpu_model *gpu = launch->gpu;
+    uint64_t nbytes = gpu->l2_reach_bytes ? gpu->l2_reach_bytes : gpu->l2_bytes;
     struct l2 *l2 = &w->l2[launch->device];
-    if (l2->sets && l2->nbytes != launch->gpu->l2_bytes)
+    if (l2->sets && l2->nbytes != nbytes)
         l2_close(l2);
-    if (!l2->sets &&
-        !l2_open(l2, launch->gpu->l2_bytes, launch->gpu->dram_fetch_bytes))
+    if (!l2->sets && !l2_open(l2, nbytes, gpu->dram_fetch_bytes))
         return NULL;
     return l2;
 }

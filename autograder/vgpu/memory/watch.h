@@ -46,7 +46,7 @@ const struct watcher *watch_callbacks(struct watch *);
 struct access_counters watch_counters(const struct watch *);
 // Enters them in the memory fields of `work`, for the time model.
 void counters_to_work(const struct access_counters *, struct launch_work *work);
-// Makes the modelled L2 empty, as a flush between timed runs does.
+// Fills the modelled L2 with foreign data, as a flush between timed runs does.
 void watch_flush_cache(struct watch *);
 
 // All findings since the last clear, in the order in which launches made

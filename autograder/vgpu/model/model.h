@@ -21,6 +21,9 @@ struct gpu_model {
     unsigned sms, fp32_lanes;   // lanes an SM
     unsigned boost_mhz, memory_mhz, bus_bits;
     uint64_t memory_bytes, l2_bytes;
+    // The most that a working set may have to stay in L2; 0: l2_bytes. Less
+    // where L2 is of two halves, which both keep what both are asked for.
+    uint64_t l2_reach_bytes;
     unsigned warps_per_sm, blocks_per_sm, regs_per_sm, reg_unit;
     unsigned shared_per_sm, shared_per_block, shared_optin, shared_reserved;
     unsigned shared_unit;       // bytes in which shared memory is given out
@@ -75,7 +78,8 @@ struct launch_time {
     double ns;
     // What sets the time: "launch" (too little work), "blocks" (blocks cannot
     // be started faster), "latency" (too few bytes in flight), "dram", "l2",
-    // "shared", or a pipe: "issue", "fp32", "fp64", "integer", "sfu", "tensor".
+    // "shared", or a pipe: "issue", "fp32", "fp64", "integer", "sfu", "tensor",
+    // "barrier".
     const char *limiter;
 };
 

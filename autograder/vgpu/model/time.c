@@ -34,6 +34,7 @@ static const double L2_QUEUE_NS = 40;
 static const double PIPE_EFFICIENCY = 0.95;     // reached by chains of FMAs
 static const double GAP_US = 1.42;              // between launches, at least
 static const double DRAIN_US = 2.9;             // more after one that used memory
+static const double BARRIER_CYCLES = 2.45;      // an SM's, each warp that arrives
 static const double TENSOR_FLOP = 4096;         // taken for one instruction:
                                                 // 16x8x16, two a product
 
@@ -185,6 +186,7 @@ static void add_pipes(struct launch_time *t, const struct setting *s)
     slower(t, pipe_ns(s, w->fp64, gpu->fp64_lanes * reached), "fp64");
     slower(t, pipe_ns(s, w->sfu, gpu->sfu_lanes * reached), "sfu");
     slower(t, pipe_ns(s, w->shared_wavefronts, 32), "shared");
+    slower(t, pipe_ns(s, w->other, 32 / BARRIER_CYCLES), "barrier");
     // FLOP a cycle and SM, as lanes of TENSOR_FLOP / 32 each.
     double flop = gpu->tensor_tflops * 1e3 * s->cycle_ns / gpu->sms;
     slower(t, pipe_ns(s, w->tensor, flop * 32 / TENSOR_FLOP), "tensor");

@@ -39,6 +39,8 @@ static const struct {
      "compute fewer indices: hoist them out of loops, use 32-bit ones"},
     {"sfu", "special functions (sin, exp, division)",
      "use fewer, or cheaper ones where the precision allows it"},
+    {"barrier", "barriers",
+     "use fewer, or let each warp work on its own part (__syncwarp, shuffles)"},
     {"tensor", "matrix instructions", "nothing cheap: this is the peak"},
     {"launch", "launching", "launch less often, with more work each time"},
 };
