@@ -50,6 +50,11 @@ static const struct bad_kernel bad_kernels[] = {
     {"atom.global.add.u32 %r1, [%out+1], 1;\nret;", LAUNCH_MISALIGNED, ""},
     {"mov.u64 %rd1, 0x7c0200000000;\natom.add.u32 %r1, [%rd1], 1;\nret;",
      LAUNCH_ILLEGAL_ADDRESS, "parameter memory"},
+    {"setp.eq.u32 %p1, %t, 5;\n@%p1 ld.global.u32 %r1, [%out+2];\nret;",
+     LAUNCH_MISALIGNED, "multiple of 4"},
+    {".shared .align 4 .b8 tile[64];\nmov.u32 %r1, tile;\n"
+     "setp.eq.u32 %p1, %t, 5;\n@%p1 ld.shared.u32 %r2, [%r1+64];\nret;",
+     LAUNCH_ILLEGAL_ADDRESS, "reads 4 bytes at offset 64 of 64 bytes of shared"},
     {"trap;\nret;", LAUNCH_TRAP, "trap"},
     {"bar.sync 16;\nret;", LAUNCH_ILLEGAL_INSTRUCTION, "barrier 16"},
     {"frobnicate.u32 %r1, %r2;\nret;", LAUNCH_UNSUPPORTED,

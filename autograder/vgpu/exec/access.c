@@ -37,8 +37,9 @@ side_by_side(struct warp *w, const struct inst *i, unsigned size)
     }
     if (differs | (first & (size - 1)))
         return NULL;
-    uint64_t lo = space == AT_SHARED ? 0 : w->extent_lo;
-    uint64_t hi = space == AT_SHARED ? w->shared_bytes : w->extent_hi;
+    const struct extent *extent = extent_of(w, i);
+    uint64_t lo = space == AT_SHARED ? 0 : extent->lo;
+    uint64_t hi = space == AT_SHARED ? w->shared_bytes : extent->hi;
     uint64_t nbytes = (uint64_t)WARP_LANES * size;
     if (first < lo || first > hi || hi - first < nbytes)
         return NULL;
@@ -107,6 +108,27 @@ load_values(const struct access *a, struct warp *w, const struct inst *i,
     }
 }
 
+// One value of a kernel's parameters is the same for all lanes.
+static inline __attribute__((always_inline)) const struct inst *
+load_uniform(struct warp *w, const struct inst *i, unsigned size,
+             bool is_signed)
+{
+    uint64_t value[1];
+    const uint32_t *on = w->mask_row;
+    bool wide = i->flags & ACCESS_WIDE;
+    put(value, 0, w->params + i->imm, size, is_signed, true);
+    if (wide) {
+        uint64_t *d = warp_row(w, i->d);
+        EACH_LANE
+        d[l] = on[l] ? value[0] : d[l];
+    } else {
+        uint32_t *d = warp_row(w, i->d), word = (uint32_t)value[0];
+        EACH_LANE
+        d[l] = on[l] ? word : d[l];
+    }
+    return i + 1;
+}
+
 // Parameters have no address that a lane computes.
 static inline __attribute__((always_inline)) bool
 find_parameter(struct access *a, struct warp *w, const struct inst *i)
@@ -146,6 +168,8 @@ load(struct warp *w, const struct inst *i, unsigned size, bool is_signed)
     struct access a;
     unsigned nbytes = size * vector_length(i);
     enum access_space space = i->flags & ACCESS_SPACE;
+    if (space == AT_PARAM_HERE && nbytes == size)
+        return load_uniform(w, i, size, is_signed);
     const uint8_t *all = side_by_side(w, i, size);
     if (all && size == (i->flags & ACCESS_WIDE ? 8 : 4)) {
         note_poll(w, i, (uint64_t)(uintptr_t)all);

@@ -7,8 +7,29 @@
 #define VECTORIZED
 #endif
 
-VECTORIZED void access_addresses(struct access *a, const struct warp *w,
-                      const struct inst *i)
+static bool is_one(uint32_t lanes)
+{
+    return (lanes & (lanes - 1)) == 0;
+}
+
+// Of a warp with one lane on, in a space that is known: nobody looks at the
+// others then.
+static void lone_address(struct access *a, const struct warp *w,
+                         const struct inst *i)
+{
+    unsigned lane = (unsigned)__builtin_ctz(w->mask);
+    if (i->flags & ACCESS_ADDR32) {
+        const uint32_t *row = warp_row(w, i->a);
+        a->offset[lane] = (uint32_t)(row[lane] + (uint32_t)i->imm);
+    } else {
+        const uint64_t *row = warp_row(w, i->a);
+        a->offset[lane] = row[lane] + (uint64_t)i->imm;
+    }
+    a->offset[0] = a->offset[lane];
+}
+
+VECTORIZED static void all_addresses(struct access *a, const struct warp *w,
+                                     const struct inst *i)
 {
     uint64_t *offset = a->offset;
     if (i->flags & ACCESS_ADDR32) {
@@ -26,6 +47,15 @@ VECTORIZED void access_addresses(struct access *a, const struct warp *w,
     const uint32_t *on = w->mask_row;
     for (unsigned l = 0; l < WARP_LANES; l++)
         offset[l] = on[l] ? offset[l] : some;
+}
+
+void access_addresses(struct access *a, const struct warp *w,
+                      const struct inst *i)
+{
+    if (is_one(w->mask) && (i->flags & ACCESS_SPACE) != AT_GENERIC)
+        lone_address(a, w, i);
+    else
+        all_addresses(a, w, i);
 }
 
 static enum access_space space_at(uint64_t address)
@@ -65,8 +95,10 @@ struct bounds {
     uint64_t lo, size; // in the terms of offset[]
 };
 
-static struct bounds bounds_of(const struct warp *w, enum access_space space)
+static struct bounds bounds_of(const struct warp *w, const struct inst *i,
+                               enum access_space space)
 {
+    const struct extent *extent;
     switch (space) {
     case AT_SHARED:
         return (struct bounds){0, w->shared_bytes};
@@ -75,7 +107,8 @@ static struct bounds bounds_of(const struct warp *w, enum access_space space)
     case AT_PARAM:
         return (struct bounds){0, w->param_bytes};
     default:
-        return (struct bounds){w->extent_lo, w->extent_hi - w->extent_lo};
+        extent = extent_of(w, i);
+        return (struct bounds){extent->lo, extent->hi - extent->lo};
     }
 }
 
@@ -84,14 +117,14 @@ static bool inside(const struct bounds *b, uint64_t offset, unsigned nbytes)
     return b->size >= nbytes && offset - b->lo <= b->size - nbytes;
 }
 
-static bool find_extent(struct warp *w, uint64_t address, unsigned nbytes)
+static bool find_extent(struct warp *w, const struct inst *i, uint64_t address,
+                        unsigned nbytes)
 {
     const struct launch *l = w->block->worker->state->launch;
     uint64_t lo, hi;
     if (!memory_extent(l->memory, l->device, address, &lo, &hi))
         return false;
-    w->extent_lo = lo;
-    w->extent_hi = hi;
+    *extent_of(w, i) = (struct extent){lo, hi};
     return hi - address >= nbytes;
 }
 
@@ -123,7 +156,7 @@ static void fault_bounds(struct warp *w, const struct inst *i, unsigned lane,
         warp_fault(w, i, LAUNCH_ILLEGAL_ADDRESS, lane, offset,
                    "%s %u bytes at offset %llu of %llu bytes of %s memory",
                    verb, nbytes, (unsigned long long)offset,
-                   (unsigned long long)bounds_of(w, space).size,
+                   (unsigned long long)bounds_of(w, i, space).size,
                    space_name(space));
 }
 
@@ -135,9 +168,9 @@ static bool check_lanes(const struct access *a, struct warp *w,
     for (uint32_t left = lanes; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         uint64_t offset = a->offset[lane];
-        struct bounds b = bounds_of(w, space);
+        struct bounds b = bounds_of(w, i, space);
         bool good = inside(&b, offset, nbytes) ||
-                    (space == AT_GLOBAL && find_extent(w, offset, nbytes));
+                    (space == AT_GLOBAL && find_extent(w, i, offset, nbytes));
         if (!good) {
             fault_bounds(w, i, lane, space, offset, nbytes, kind);
             return false;
@@ -170,6 +203,7 @@ static uint32_t tell_watcher(const struct access *a, struct warp *w,
         .nbytes = nbytes,
         .align = nbytes,
         .mask = lanes,
+        .contiguous = a->contiguous,
         .is_volatile = i->flags & ACCESS_VOLATILE,
         .addr = a->offset,
         .func = path_current(w)->frame->function->src,
@@ -194,26 +228,42 @@ static uint8_t *base_of(const struct warp *w, enum access_space space)
     }
 }
 
-VECTORIZED bool access_check(struct access *a, struct warp *w, const struct inst *i,
-                  enum access_space space, uint32_t lanes, unsigned nbytes,
-                  enum access_kind kind)
+// Whether all lanes are in bounds and aligned, by one look; says how they lie.
+VECTORIZED static bool survey(struct access *a, const struct bounds *b,
+                              unsigned nbytes)
 {
-    struct bounds b = bounds_of(w, space);
-    uint64_t span = b.size - nbytes, first = a->offset[0];
+    uint64_t span = b->size - nbytes, first = a->offset[0], lo = b->lo;
     uint64_t outside = span, low = 0, step = 0, differs = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t offset = a->offset[l], from = offset - b.lo;
+        uint64_t offset = a->offset[l], from = offset - lo;
         outside |= from | (span - from); // top bit: negative, or past the end
         low |= offset;
         step |= offset ^ (first + (uint64_t)l * nbytes);
         differs |= offset ^ first;
     }
-    bool good = !(outside >> 63) && !(low & (nbytes - 1));
+    a->contiguous = step == 0;
+    a->uniform = differs == 0;
+    return !(outside >> 63) && !(low & (nbytes - 1));
+}
+
+bool access_check(struct access *a, struct warp *w, const struct inst *i,
+                  enum access_space space, uint32_t lanes, unsigned nbytes,
+                  enum access_kind kind)
+{
+    struct bounds b = bounds_of(w, i, space);
+    uint64_t first = a->offset[__builtin_ctz(lanes)];
+    bool good;
+    if (is_one(lanes)) {
+        good = inside(&b, first, nbytes) && !(first & (nbytes - 1));
+        a->contiguous = a->uniform = false;
+    } else {
+        good = survey(a, &b, nbytes);
+    }
     a->mask = lanes;
     a->base = base_of(w, space);
     a->stride = space == AT_LOCAL ? w->local_bytes : 0;
-    a->contiguous = step == 0 && lanes == ALL_LANES && a->stride == 0;
-    a->uniform = differs == 0 && a->stride == 0;
+    a->contiguous &= lanes == ALL_LANES && a->stride == 0;
+    a->uniform &= a->stride == 0;
     if (w->past_barrier & lanes)
         sync_past_barrier(w, i);
     if (w->watched)
@@ -248,7 +298,7 @@ uint8_t *generic_pointer(struct warp *w, unsigned lane, uint64_t address,
         return (uint8_t *)(uintptr_t)address;
     }
     uint64_t offset = address & (VGPU_WINDOW_BYTES - 1);
-    struct bounds b = bounds_of(w, space);
+    struct bounds b = bounds_of(w, NULL, space); // never global memory
     if (offset > b.size || b.size - offset < nbytes)
         return NULL;
     uint64_t stride = space == AT_LOCAL ? w->local_bytes : 0;

@@ -10,6 +10,7 @@
 enum {
     QUANTUM = 1 << 15, // instructions of a warp until others get a turn
     FLUSH = 1 << 12,   // of a worker until it looks around
+    LOOKS = 16,        // until it asks whether the launch is still wanted
 };
 
 // ---- making and starting -------------------------------------------------------
@@ -30,6 +31,7 @@ static struct warp_control *warp_new(struct block *b, uint32_t index)
     c->w = (struct warp){
         .counts = b->worker->counts,
         .shared = b->shared,
+        .extents = b->worker->extents,
         .shared_bytes = state->shared_bytes,
         .local_bytes = state->local_bytes,
         .params = state->launch->params,
@@ -116,23 +118,32 @@ static void order_warps(struct block *b)
     }
 }
 
+static void block_index(const struct launch *l, uint64_t linear,
+                        uint32_t idx[3])
+{
+    uint64_t row = linear < l->grid[0] ? 0 : linear / l->grid[0];
+    idx[0] = (uint32_t)(linear - row * l->grid[0]);
+    idx[1] = row < l->grid[1] ? (uint32_t)row : (uint32_t)(row % l->grid[1]);
+    idx[2] = row < l->grid[1] ? 0 : (uint32_t)(row / l->grid[1]);
+}
+
 void block_start(struct block *b, uint64_t linear)
 {
     const struct launch *l = b->worker->state->launch;
     b->active = true;
     b->nlive = b->nwarps;
     b->smid = (uint32_t)(linear % (l->gpu ? l->gpu->sms : 1));
-    memset(b->barriers, 0, sizeof b->barriers);
+    if (b->arrived)
+        memset(b->barriers, 0, sizeof b->barriers);
+    b->arrived = false;
     b->view = (struct block_view){
         .launch = l,
-        .idx = {(uint32_t)(linear % l->grid[0]),
-                (uint32_t)(linear / l->grid[0] % l->grid[1]),
-                (uint32_t)(linear / l->grid[0] / l->grid[1])},
         .linear = linear,
         .shared = b->shared,
         .shared_bytes = b->worker->state->shared_bytes,
         .worker = b->worker->index,
     };
+    block_index(l, linear, b->view.idx);
     order_warps(b);
     for (uint32_t k = 0; k < b->nwarps; k++)
         warp_start(b->warps[k], lanes_of_warp(l, k));
@@ -215,6 +226,7 @@ void block_arrive(struct block *b, struct warp_control *c)
 {
     uint32_t index = c->paths[0].barrier;
     struct barrier *bar = &b->barriers[index];
+    b->arrived = true;
     if (bar->arrived == 0) {
         bar->all = true;
         bar->threads = c->paths[0].threads;
@@ -236,6 +248,7 @@ void block_arrive_only(struct warp *w, const struct inst *i, uint32_t index,
     struct block *b = w->block;
     struct barrier *bar = &b->barriers[index];
     (void)i;
+    b->arrived = true;
     if (bar->arrived == 0) {
         bar->all = true;
         bar->threads = threads;
@@ -250,7 +263,7 @@ void block_warp_done(struct block *b, struct warp_control *c)
     (void)c;
     b->nlive--;
     b->worker->progressed = true;
-    for (uint32_t k = 0; k < BARRIERS; k++)
+    for (uint32_t k = 0; b->arrived && k < BARRIERS; k++)
         if (complete(b, &b->barriers[k]))
             open_barrier(b, k);
 }
@@ -283,7 +296,8 @@ static bool may_go_on(struct warp_control *c)
                        (unsigned)__builtin_ctz(c->paths[0].mask), 0,
                        "the kernel has executed %llu warp instructions and "
                        "does not end", (unsigned long long)l->budget);
-        else if (l->cancelled && l->cancelled(l->print_self) && c->npaths > 0)
+        else if (worker->looks++ % LOOKS == 0 && l->cancelled &&
+                 c->npaths > 0 && l->cancelled(l->print_self))
             warp_fault(&c->w, c->paths[0].pc, LAUNCH_CANCELLED,
                        (unsigned)__builtin_ctz(c->paths[0].mask), 0,
                        "the launch was cancelled");

@@ -37,4 +37,5 @@ $(eval $(call program,goldens-on-gpu,\
 bench_dir := autograder/tests/bench
 $(B)/obj/$(bench_dir)/bench_plain.o: ALL_CFLAGS += -O3 -fno-strict-aliasing
 $(eval $(call program,bench_exec,$$(call objects,$(bench_dir)) \
-    $$(exec_OBJECTS) $$(module_OBJECTS) $$(memory_OBJECTS),$$(module_LIBS) -lm))
+    $$(exec_OBJECTS) $$(module_OBJECTS) $$(memory_OBJECTS) $$(model_OBJECTS),\
+    $$(module_LIBS) -lm))

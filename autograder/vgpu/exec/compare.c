@@ -57,6 +57,9 @@ static inline float flush(float x, unsigned flags)
     {                                                                          \
         switch (code) {                                                        \
             CASES(T, out, PREPARE)                                             \
+        default:                                                               \
+            EACH_LANE                                                          \
+            out[l] = 0;                                                        \
         }                                                                      \
     }
 COMPARE(u16, COMPARE_INT, SAME)
@@ -68,38 +71,42 @@ COMPARE(s64, COMPARE_INT, SAME)
 COMPARE(f32, COMPARE_FLOAT, flush)
 COMPARE(f64, COMPARE_FLOAT, SAME)
 
-static inline uint32_t combine(uint32_t x, uint32_t c, unsigned flags)
-{
-    switch (flags & COMPARE_BOOL) {
-    case COMPARE_AND:
-        return x & c;
-    case COMPARE_OR:
-        return x | c;
-    case COMPARE_XOR:
-        return x ^ c;
-    default:
-        return x;
-    }
-}
+// Lanes that are on get EXPR, the second row the same of ~r.
+#define COMBINE_LANES(EXPR)                                                    \
+    EACH_LANE                                                                  \
+    {                                                                          \
+        const uint32_t was = d[l], was2 = d2[l], with = c[l];                  \
+        uint32_t r = result[l];                                                \
+        uint32_t p = EXPR;                                                     \
+        r = ~r;                                                                \
+        uint32_t q = EXPR;                                                     \
+        d[l] = on[l] ? p : was;                                                \
+        d2[l] = on[l] ? q : was2;                                              \
+        (void)with;                                                            \
+    }                                                                          \
+    break;
 
 static inline void finish_setp(struct warp *w, const struct inst *i,
                                const uint32_t *result)
 {
     uint32_t *d = warp_row(w, i->d), *d2 = warp_row(w, i->d2);
     const uint32_t *c = warp_row(w, i->c), *on = w->mask_row;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint32_t r = result[l], with = c[l];
-        uint32_t p = combine(r, with, i->flags);
-        uint32_t q = combine(~r, with, i->flags);
-        d[l] = on[l] ? p : d[l];
-        d2[l] = on[l] ? q : d2[l];
+    switch (i->flags & COMPARE_BOOL) {
+    case COMPARE_AND:
+        COMBINE_LANES(r & with)
+    case COMPARE_OR:
+        COMBINE_LANES(r | with)
+    case COMPARE_XOR:
+        COMBINE_LANES(r ^ with)
+    default:
+        COMBINE_LANES(r)
     }
 }
 
 #define SETP(T)                                                                \
     HANDLER(setp_##T, some)                                                    \
     {                                                                          \
-        uint32_t result[WARP_LANES] = {0};                                     \
+        uint32_t result[WARP_LANES];                                           \
         compare_##T(result, warp_row(w, i->a), warp_row(w, i->b), i->imm,      \
                     i->flags);                                                 \
         finish_setp(w, i, result);                                             \
@@ -129,16 +136,20 @@ static inline void finish_set(struct warp *w, const struct inst *i,
     uint32_t *d = warp_row(w, i->d);
     const uint32_t *c = warp_row(w, i->c), *on = w->mask_row;
     uint32_t truth = i->flags & COMPARE_TO_FLOAT ? 0x3f800000 : ALL_LANES;
+    unsigned how = i->flags & COMPARE_BOOL;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint32_t r = combine(result[l], c[l], i->flags) & truth;
-        d[l] = on[l] ? r : d[l];
+        uint32_t r = how == COMPARE_AND   ? result[l] & c[l]
+                     : how == COMPARE_OR  ? result[l] | c[l]
+                     : how == COMPARE_XOR ? result[l] ^ c[l]
+                                          : result[l];
+        d[l] = on[l] ? r & truth : d[l];
     }
 }
 
 #define SET(T)                                                                 \
     HANDLER(set_##T, some)                                                     \
     {                                                                          \
-        uint32_t result[WARP_LANES] = {0};                                     \
+        uint32_t result[WARP_LANES];                                           \
         compare_##T(result, warp_row(w, i->a), warp_row(w, i->b), i->imm,      \
                     i->flags);                                                 \
         finish_set(w, i, result);                                              \

@@ -105,6 +105,11 @@ static inline bool special_is_dynamic(enum special s)
 {
     return s >= SPECIAL_CLOCK;
 }
+// Differs from block to block; the others belong to a warp for good.
+static inline bool special_is_of_block(enum special s)
+{
+    return (s >= SPECIAL_CTAID_X && s <= SPECIAL_CTAID_Z) || s == SPECIAL_SMID;
+}
 bool special_is_wide(enum special);
 // By its name in PTX; false when there is none of that name.
 bool special_find(const char *text, enum special *);
@@ -157,6 +162,7 @@ struct warp_control {
     struct warp w;            // first
     enum warp_status status;
     uint32_t live;            // lanes that have not exited
+    uint32_t told_live;       // those when w.tally was found
     uint32_t npaths, current; // paths[current] runs
     struct path paths[WARP_LANES];
     struct frame *kernel_frame;
@@ -241,6 +247,7 @@ struct block {
     uint32_t *order;          // in which warps run
     uint8_t *shared;
     struct barrier barriers[BARRIERS];
+    bool arrived;             // a warp at one of them, at any time
     uint32_t smid;
 };
 
@@ -291,6 +298,8 @@ struct worker {
     bool progressed;          // something that others may wait for happened
     bool worked;              // as above, or a warp did more than spin
     uint64_t unreported;      // instructions not yet in the launch's sum
+    unsigned looks;           // how often it looked around
+    struct extent extents[EXTENTS];
     bool polls_host;          // waits for memory that the host can write
     struct block **blocks;    // the resident set of this worker
     uint32_t nblocks, capacity;

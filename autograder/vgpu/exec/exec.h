@@ -79,6 +79,7 @@ struct mem_access {
     uint32_t align;         // demanded
     uint32_t mask;          // active lanes
     bool is_volatile;
+    bool contiguous;        // known: all 32 lanes, one behind the other
     const uint64_t *addr;   // 32; shared and local: offsets
     const struct ptx_func *func;
     const struct ptx_inst *inst;

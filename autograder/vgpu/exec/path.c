@@ -36,6 +36,8 @@ struct path *path_current(struct warp *w)
 void path_set_mask(struct warp *w, uint32_t mask)
 {
     struct warp_control *c = control_of(w);
+    if (mask == w->mask && c->live == c->told_live)
+        return;
     unsigned active = (unsigned)__builtin_popcount(mask);
     unsigned lost = (unsigned)__builtin_popcount(c->live) - active;
     w->mask = mask;
@@ -43,6 +45,7 @@ void path_set_mask(struct warp *w, uint32_t mask)
     w->tally = active | (uint64_t)lost << 32;
     bits_row(c->active_row, mask);
     w->mask_row = c->active_row;
+    c->told_live = c->live;
 }
 
 // ---- joins -----------------------------------------------------------------
@@ -99,6 +102,15 @@ static void fill_specials(const struct warp *w, struct frame *f)
                      f->rows + f->function->specials[k].row);
 }
 
+// Those that the block before did not leave as they must be.
+static void fill_block_specials(const struct warp *w, struct frame *f)
+{
+    for (uint32_t k = 0; k < f->function->nspecials; k++)
+        if (special_is_of_block(f->function->specials[k].special))
+            special_fill(w, f->function->specials[k].special,
+                         f->rows + f->function->specials[k].row);
+}
+
 static size_t round64(size_t n)
 {
     return (n + 63) & ~(size_t)63;
@@ -124,8 +136,10 @@ static struct frame *frame_new(const struct function *fn)
 struct frame *frame_for_kernel(struct warp *w, const struct function *fn)
 {
     struct frame *f = frame_new(fn);
-    if (f)
+    if (f) {
         fill_constants(w, f);
+        fill_specials(w, f);
+    }
     return f;
 }
 
@@ -436,7 +450,7 @@ bool path_release(struct warp_control *c, bool past_barrier)
 void warp_start(struct warp_control *c, uint32_t live)
 {
     struct warp *w = &c->w;
-    fill_specials(w, c->kernel_frame);
+    fill_block_specials(w, c->kernel_frame);
     c->status = WARP_READY;
     c->live = live;
     c->npaths = 0;

@@ -183,10 +183,9 @@ void special_fill(const struct warp *w, enum special s, void *row)
         return;
     }
     uint64_t value = uniform_value(w, s);
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        if (special_is_wide(s))
-            wides[l] = value;
-        else
-            words[l] = (uint32_t)value;
-    }
+    bool wide = special_is_wide(s);
+    for (unsigned l = 0; wide && l < WARP_LANES; l++)
+        wides[l] = value;
+    for (unsigned l = 0; !wide && l < WARP_LANES; l++)
+        words[l] = (uint32_t)value;
 }

@@ -82,8 +82,8 @@ struct warp {
     uint64_t left;            // instructions until the loop ends
     struct count *counts;     // by inst.id, or NULL
 
-    // Memory (access.c). The extent is the last one that memory_extent gave.
-    uint64_t extent_lo, extent_hi;
+    // Memory (access.c).
+    struct extent *extents;   // the worker's, see extent_of
     uint8_t *shared, *local;
     uint32_t shared_bytes, local_bytes; // local: a lane's
     const uint8_t *params;    // of the kernel
@@ -106,6 +106,18 @@ struct warp {
 struct count {
     uint64_t warps, lanes;
 };
+
+// Mapped memory that an instruction reached last: most reach one allocation
+// only, while a kernel's instructions go from one to the next.
+struct extent {
+    uint64_t lo, hi;
+};
+enum { EXTENTS = 64 };
+static inline struct extent *extent_of(const struct warp *w,
+                                       const struct inst *i)
+{
+    return &w->extents[i->id % EXTENTS];
+}
 
 static inline void *warp_row(const struct warp *w, uint32_t offset)
 {

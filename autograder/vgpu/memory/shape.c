@@ -51,6 +51,12 @@ static void span_any(struct shape *s, const struct mem_access *a)
 struct shape access_shape(const struct mem_access *a)
 {
     uint32_t mask = a->mask;
+    if (a->contiguous)
+        return (struct shape){.lo = a->addr[0],
+                              .hi = a->addr[0] + (uint64_t)LANES * a->nbytes,
+                              .lanes = LANES, .nbytes = a->nbytes,
+                              .affine = true, .stride = a->nbytes,
+                              .dense = true};
     struct shape s = {.nbytes = a->nbytes, .lanes = LANES};
     if (mask != UINT32_MAX)
         s.lanes = (uint32_t)__builtin_popcount(mask);
