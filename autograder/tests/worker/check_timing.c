@@ -19,6 +19,7 @@ struct side {
 
 static struct side baseline, submission;
 static double alone_ns;
+static const char *baseline_symbol = "add_slowly";
 static enum isolation isolation;
 
 static bool refresh(void *self, unsigned n)
@@ -110,7 +111,7 @@ static struct ratio measure(const char *symbol, int ms, double least_bytes)
     struct ratio r;
     for (int i = 0; i < 5; i++) {
         const double thresholds[] = {0.7, 1.5};
-        open_side(&baseline, "add_slowly", 10);
+        open_side(&baseline, baseline_symbol, 10);
         open_side(&submission, symbol, ms);
         struct timed b = timed_of(&baseline, 0);
         struct timed s = timed_of(&submission, least_bytes);
@@ -119,7 +120,7 @@ static struct ratio measure(const char *symbol, int ms, double least_bytes)
         session_close(submission.session);
         session_close(baseline.session);
         if (r.status != RATIO_COULD_NOT_MEASURE || getenv("FAKE_GPU_BUSY") ||
-            alone_ns > 0)
+            alone_ns > 0 || strcmp(baseline_symbol, "add_slowly"))
             break;
     }
     return r;
@@ -224,6 +225,21 @@ START_TEST(test_an_unsteady_baseline_that_changes_nothing_is_no_bar)
 }
 END_TEST
 
+// It drifts in all attempts: what is twice as fast earns full points by any
+// of its times; what is half as fast at first earns some by one, more by
+// another.
+START_TEST(test_a_baseline_that_drifts_counts_where_it_changes_nothing)
+{
+    baseline_symbol = "add_ever_slower";
+    struct ratio r = measure("add_slowly", 20, 0);
+    ck_assert_msg(r.status == RATIO_COULD_NOT_MEASURE || is_overloaded(),
+                  "%d %s", r.status, r.text);
+    r = measure("add_slowly", 4, 0);
+    ck_assert_msg(r.status == RATIO_OK || is_overloaded(), "%d %s", r.status,
+                  r.text);
+}
+END_TEST
+
 // The fake has 100 MB free and moves a byte a ns: 15 MB fill a batch.
 static const struct {
     double call_bytes, memory_bytes;
@@ -270,6 +286,7 @@ static Suite *suite(void)
     tcase_add_test(t, test_does_not_measure_on_a_busy_gpu);
     tcase_add_test(t, test_a_baseline_that_was_faster_alone_was_slowed);
     tcase_add_test(t, test_an_unsteady_baseline_that_changes_nothing_is_no_bar);
+    tcase_add_test(t, test_a_baseline_that_drifts_counts_where_it_changes_nothing);
     tcase_add_loop_test(t, test_a_batch_has_calls_enough, 0, 6);
     tcase_add_test(t, test_a_missing_gpu_is_the_machine_s_fault);
     suite_add_tcase(s, t);

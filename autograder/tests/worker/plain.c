@@ -198,6 +198,13 @@ int add_slowly(const float *a, const float *b, float *c, size_t n, int ms)
     return add(a, b, c, n);
 }
 
+// Every call takes longer than the one before, by ever more.
+int add_ever_slower(const float *a, const float *b, float *c, size_t n, int ms)
+{
+    usleep((useconds_t)(ms * calls * calls / 2));
+    return add_slowly(a, b, c, n, ms);
+}
+
 // Right ten times, wrong ever after.
 int add_ten_times(const float *a, const float *b, float *c, size_t n, int ms)
 {
