@@ -187,6 +187,16 @@ static bool check_lanes(const struct access *a, struct warp *w,
 
 // ---- the watcher ---------------------------------------------------------------
 
+static void tell_values(struct mem_access *m, const struct warp *w,
+                        const struct inst *i)
+{
+    const uint32_t rows[4] = {i->b, i->c, i->e, i->d};
+    m->nvalues = i->flags >> ACCESS_VECTOR_SHIFT & ACCESS_VECTOR;
+    m->wide = i->flags & ACCESS_WIDE;
+    for (uint32_t k = 0; k < m->nvalues && k < 4; k++)
+        m->values[k] = warp_row(w, rows[k]);
+}
+
 static uint32_t tell_watcher(const struct access *a, struct warp *w,
                              const struct inst *i, enum access_space space,
                              uint32_t lanes, unsigned nbytes,
@@ -211,6 +221,8 @@ static uint32_t tell_watcher(const struct access *a, struct warp *w,
     };
     if (i->flags & ACCESS_CONST)
         m.space = SPACE_CONST;
+    if (kind == ACCESS_STORE)
+        tell_values(&m, w, i);
     return l->watcher->access(l->watcher->self, &view, &m);
 }
 

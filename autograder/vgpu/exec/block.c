@@ -184,8 +184,9 @@ static void open_barrier(struct block *b, uint32_t index)
     }
     b->worker->barriers++;
     b->worker->progressed = true;
-    if (was.threads == 0 && watcher && watcher->barrier)
-        watcher->barrier(watcher->self, &b->view);
+    if (watcher && watcher->barrier)
+        watcher->barrier(watcher->self, &b->view, index,
+                         was.threads == 0 && was.waiting == was.arrived);
 }
 
 static bool complete(const struct block *b, const struct barrier *bar)
@@ -222,6 +223,14 @@ static void reduce_path(struct barrier *bar, const struct path *p)
     bar->any |= yes != 0;
 }
 
+static void tell_arrival(struct warp *w, uint32_t barrier, bool waits)
+{
+    const struct watcher *watcher = w->block->view.launch->watcher;
+    struct warp_view view = {&w->block->view, w->index};
+    if (watcher && watcher->arrive)
+        watcher->arrive(watcher->self, &view, barrier, waits);
+}
+
 void block_arrive(struct block *b, struct warp_control *c)
 {
     uint32_t index = c->paths[0].barrier;
@@ -238,6 +247,7 @@ void block_arrive(struct block *b, struct warp_control *c)
     }
     bar->arrived++;
     bar->waiting++;
+    tell_arrival(&c->w, index, true);
     if (complete(b, bar))
         open_barrier(b, index);
 }
@@ -254,6 +264,7 @@ void block_arrive_only(struct warp *w, const struct inst *i, uint32_t index,
         bar->threads = threads;
     }
     bar->arrived++;
+    tell_arrival(w, index, false);
     if (complete(b, bar))
         open_barrier(b, index);
 }

@@ -253,7 +253,11 @@ const struct inst *nanosleep_others(struct warp *w, const struct inst *i)
 
 const struct inst *fence(struct warp *w, const struct inst *i)
 {
+    const struct watcher *watcher = w->block->worker->state->launch->watcher;
+    struct warp_view view = {&w->block->view, w->index};
     w->polled = true; // plain loads may see something new
+    if (watcher && watcher->fence)
+        watcher->fence(watcher->self, &view, i->src, w->mask);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return i + 1;
 }

@@ -81,6 +81,11 @@ struct mem_access {
     bool is_volatile;
     bool contiguous;        // known: all 32 lanes, one behind the other
     const uint64_t *addr;   // 32; shared and local: offsets
+    // Stores: the values, a row of 32 a vector element, or NULL where unknown;
+    // wide: rows of 64 bits, else of 32.
+    const void *values[4];
+    uint32_t nvalues;
+    bool wide;
     const struct ptx_func *func;
     const struct ptx_inst *inst;
 };
@@ -97,8 +102,16 @@ struct watcher {
     // The executor found a mistake that a GPU lets pass, such as a barrier
     // that not all threads reach. One at a time, in no order between workers.
     void (*found)(void *self, const struct finding *);
-    // A whole block passed bar.sync.
-    void (*barrier)(void *self, struct block_view *);
+    // What orders threads. Lanes of a warp met in a .sync instruction; `lanes`
+    // is their member mask, so that exited ones are among them.
+    void (*warp_sync)(void *self, struct warp_view *, uint32_t lanes);
+    void (*fence)(void *self, struct warp_view *, const struct ptx_inst *,
+                  uint32_t lanes);
+    // All lanes of a warp came to a barrier; it waits there, or goes on.
+    void (*arrive)(void *self, struct warp_view *, uint32_t barrier, bool waits);
+    // The warps that wait at a barrier go on; whole: all the block's live ones.
+    void (*barrier)(void *self, struct block_view *, uint32_t barrier,
+                    bool whole);
     void (*block_end)(void *self, struct block_view *);
     void (*launch_end)(void *self, const struct launch *);
 };

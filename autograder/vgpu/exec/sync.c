@@ -225,9 +225,24 @@ static void check_membership(struct warp *w, const struct inst *i)
                         i->src->opcode, members[l]);
 }
 
+// Of the lanes `present`, those of one member mask met one another.
+static void tell_sync(struct warp *w, const uint32_t *members, uint32_t present)
+{
+    const struct watcher *watcher = w->block->worker->state->launch->watcher;
+    struct warp_view view = {&w->block->view, w->index};
+    if (!watcher || !watcher->warp_sync)
+        return;
+    while (present) {
+        uint32_t mask = members[__builtin_ctz(present)];
+        watcher->warp_sync(watcher->self, &view, mask);
+        present &= ~group_of(members, present);
+    }
+}
+
 static const struct inst *exchange_now(struct warp *w, const struct inst *i)
 {
     struct exchange x = {0};
+    tell_sync(w, warp_row(w, members_row(i)), w->mask);
     if (i->imm == BAR_WARP)
         return i + 1;
     gather(&x, w->frame, i, w->mask);
@@ -323,9 +338,9 @@ static void exchange_paths(struct warp_control *c, uint32_t paths)
     for (uint32_t left = paths; left; left &= left - 1) {
         const struct path *p = &c->paths[__builtin_ctz(left)];
         mode = p->pc->imm;
-        if (mode != BAR_WARP)
-            gather(&x, p->frame->rows, p->pc, p->mask);
+        gather(&x, p->frame->rows, p->pc, p->mask);
     }
+    tell_sync(&c->w, x.members, x.present);
     if (mode != BAR_WARP)
         compute(&x, mode);
     for (uint32_t left = paths; left; left &= left - 1) {
