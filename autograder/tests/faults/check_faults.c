@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST(test_lists_all_cases)
 {
-    ck_assert_int_ge(ncases, 48);
+    ck_assert_int_ge(ncases, 62);
 }
 END_TEST
 
@@ -112,6 +112,7 @@ static Suite *faults_suite(void)
 {
     list_cases("memory_faults");
     list_cases("barrier_faults");
+    list_cases("race_faults");
     list_cases("right_idioms");
     Suite *suite = suite_create("faults");
     TCase *tcase = tcase_create("corpus");

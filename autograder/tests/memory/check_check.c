@@ -41,6 +41,7 @@ START_TEST(test_accesses_inside_are_clean)
     rig_load(&r, a + 128, 0, ALL);
     rig_load(&r, a + 4092, 4, 1);
     rig_load(&r, a, 128, 0x80000001);
+    rig_sync(&r);
     rig_store(&r, a + 4, 64, ALL);
     rig_load(&r, UINT64_MAX, 1000, 0);
     assert_clean();
@@ -248,6 +249,7 @@ START_TEST(test_read_of_unwritten_memory)
     uint64_t b = memory_alloc(r.memory, 0, 4096, ALLOC_DEVICE, "b");
     rig_store(&r, b, 4, 0xffff);
     rig_load(&r, b, 4, 0xffff);
+    rig_sync(&r);
     rig_load(&r, b + 32, 4, ALL);
     const struct finding *f = only_finding();
     ck_assert_int_eq(f->kind, FINDING_UNINITIALIZED);
@@ -323,6 +325,7 @@ static void shared(enum access_kind kind, uint64_t first, int64_t stride,
 START_TEST(test_shared_written_then_read_is_clean)
 {
     shared(ACCESS_STORE, 0, 4, 4, ALL);
+    rig_sync(&r);
     shared(ACCESS_LOAD, 124, -4, 4, ALL);
     shared(ACCESS_STORE, 128, 28, 4, ALL);
     shared(ACCESS_LOAD, 128, 28, 4, ALL);

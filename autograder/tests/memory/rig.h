@@ -117,6 +117,13 @@ static inline void rig_access(struct rig *r, enum ptx_space space,
     r->denied = w->access(w->self, &r->warp, &access);
 }
 
+// All lanes of the warp meet, as in __syncwarp().
+static inline void rig_sync(struct rig *r)
+{
+    const struct watcher *w = watch_callbacks(r->watch);
+    w->warp_sync(w->self, &r->warp, UINT32_MAX);
+}
+
 static inline void rig_load(struct rig *r, uint64_t first, int64_t stride,
                             uint32_t mask)
 {

@@ -89,6 +89,7 @@ static bool lane_is_inside(const struct event *e, unsigned lane)
         site->lo = near->base;
         site->hi = near->base + near->nbytes;
         site->read_only = near->read_only;
+        site->heap = near->label && strcmp(near->label, "device heap") == 0;
         return true;
     }
     finding_record(e, classify(e, lane, near), near);
@@ -224,6 +225,8 @@ uint32_t check_global(const struct event *e)
         check_written(e, lanes, whole);
     if (stores(a))
         mark_written(e, lanes, whole);
+    if (checks && a->space == SPACE_GLOBAL && !e->site->heap)
+        race_access(e, lanes);
     return denied;
 }
 
@@ -254,6 +257,7 @@ void check_shared(const struct event *e, uint8_t *shadow)
                  s->hi <= e->warp->block->shared_bytes;
     if (!whole)
         lanes = check_shared_bounds(e, lanes);
+    race_access(e, lanes);
     bool known = !shadow || (a->kind == ACCESS_LOAD && whole && s->dense &&
                              s->nbytes >= 4 && !has_unwritten(shadow + s->lo, s->hi - s->lo));
     if (known)

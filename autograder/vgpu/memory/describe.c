@@ -193,6 +193,71 @@ void describe(struct finding *f, const struct event *e, struct what what,
     }
 }
 
+// ---- races -------------------------------------------------------------------
+
+static void add_thread(struct finding *f, const struct launch *launch,
+                       uint32_t thread)
+{
+    const uint32_t *size = launch->block;
+    uint32_t index[3] = {thread % size[0], thread / size[0] % size[1],
+                         thread / size[0] / size[1]};
+    add(f, "thread ");
+    add_index(f, index, size);
+}
+
+static void add_other(struct finding *f, const struct launch *launch,
+                      const struct race *race, const char *place)
+{
+    static const char *const VERBS[] = {
+        [ACCESS_LOAD] = "read", [ACCESS_STORE] = "wrote",
+        [ACCESS_ATOMIC] = "updated"};
+    const struct race_side *other = &race->earlier;
+    const uint32_t *size = launch->grid;
+    uint32_t block = (uint32_t)other->block;
+    uint32_t index[3] = {block % size[0], block / size[0] % size[1],
+                         block / size[0] / size[1]};
+    add(f, " that ");
+    add_thread(f, launch, other->thread);
+    if (other->block != race->later.block) {
+        add(f, " of block ");
+        add_index(f, index, size);
+    }
+    add(f, " %s", VERBS[other->kind]);
+    if (*place)
+        add(f, " at %s", place);
+}
+
+// What would have ordered the two.
+static const char *missing(const struct race *race)
+{
+    const struct race_side *a = &race->later, *b = &race->earlier;
+    if (a->block != b->block)
+        return "and nothing orders the two blocks";
+    return a->thread / LANES == b->thread / LANES
+               ? "with no __syncwarp() or barrier between"
+               : "with no barrier between";
+}
+
+void describe_race(struct finding *f, const struct watch *w,
+                   const struct race *race, const char *other)
+{
+    struct mem_access access = {.kind = race->later.kind,
+                                .nbytes = race->later.nbytes,
+                                .inst = race->later.inst};
+    add_who(f, w->launch);
+    add_did(f, &access);
+    const struct allocation *a =
+        race->shared ? NULL : memory_find(w->memory, race->addr);
+    if (race->shared)
+        add(f, " of shared memory");
+    else if (a && a->label)
+        add_element(f, &access, a);
+    else
+        add(f, " of device memory");
+    add_other(f, w->launch, race, other);
+    add(f, ", %s", missing(race));
+}
+
 void describe_leak(struct finding *f, const struct allocation *a)
 {
     add_allocation(f, a);

@@ -3,6 +3,7 @@
 #include "locate.h"
 #include "watch_state.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static struct tally *tally_of(struct worker *worker, const struct ptx_inst *inst
 {
     for (unsigned i = 0; i < worker->tallies.n; i++) {
         struct tally *t = &worker->tallies.list[i];
-        if (t->inst == inst && t->finding.kind == kind)
+        if (t->inst == inst && !t->other && t->finding.kind == kind)
             return t;
     }
     struct tally *fresh = tallies_push(&worker->tallies);
@@ -89,12 +90,12 @@ static void thread_index(const struct launch *launch, uint64_t linear,
     index[2] = (uint32_t)(linear / x / y);
 }
 
-static void fill_place(struct finding *f, const struct event *e)
+static void fill_place(struct finding *f, const struct watch *w,
+                       const struct ptx_inst *inst)
 {
-    const struct module *m = e->watch->module;
-    const struct ptx_inst *inst = e->access->inst;
+    const struct module *m = w->module;
     const struct ptx_loc *loc = inst && m ? finding_loc(m, inst->loc) : NULL;
-    const char *name = e->watch->launch->name;
+    const char *name = w->launch->name;
     snprintf(f->kernel, sizeof f->kernel, "%s", name ? name : "");
     if (loc) {
         const char *file = loc->file < m->nfiles ? m->files[loc->file] : "";
@@ -127,8 +128,65 @@ void finding_record(const struct event *e, struct what what,
     f->nbytes = e->access->nbytes;
     f->distance = what.distance;
     f->message[0] = '\0';
-    fill_place(f, e);
+    fill_place(f, e->watch, e->access->inst);
     describe(f, e, what, a);
+}
+
+// ---- races ---------------------------------------------------------------------
+
+static struct tally *race_tally(struct worker *worker, const struct race *race)
+{
+    const struct ptx_inst *inst = race->later.inst, *other = race->earlier.inst;
+    for (unsigned i = 0; i < worker->tallies.n; i++) {
+        struct tally *t = &worker->tallies.list[i];
+        if (t->inst == inst && t->other == other)
+            return t;
+    }
+    struct tally *fresh = tallies_push(&worker->tallies);
+    if (fresh) {
+        fresh->inst = inst;
+        fresh->other = other;
+        fresh->finding.kind = FINDING_RACE;
+        fresh->block = fresh->thread = UINT64_MAX;
+    }
+    return fresh;
+}
+
+static void block_index(const struct launch *launch, uint64_t linear,
+                        uint32_t index[3])
+{
+    index[0] = (uint32_t)(linear % launch->grid[0]);
+    index[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
+    index[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
+}
+
+void finding_race(struct watch *w, struct worker *worker,
+                  const struct race *race)
+{
+    struct tally *t = race_tally(worker, race);
+    const struct race_side *later = &race->later;
+    if (!t)
+        return;
+    struct finding *f = &t->finding;
+    f->count++;
+    struct tally here = {.block = later->block, .thread = later->thread};
+    if (!is_before(&here, t))
+        return;
+    t->block = here.block;
+    t->thread = here.thread;
+    block_index(w->launch, later->block, f->block);
+    thread_index(w->launch, later->thread, f->thread);
+    f->addr = race->addr;
+    f->nbytes = later->nbytes;
+    f->message[0] = '\0';
+    fill_place(f, w, later->inst);
+    const struct ptx_loc *loc =
+        w->module ? finding_loc(w->module, race->earlier.inst->loc) : NULL;
+    char other[32] = "";
+    t->other_line = loc ? loc->line : 0;
+    if (loc)
+        snprintf(other, sizeof other, "line %" PRIu32, loc->line);
+    describe_race(f, w, race, other);
 }
 
 // ---- merging, at the end of a launch ---------------------------------------------
@@ -139,9 +197,23 @@ static bool same_place(const struct finding *a, const struct finding *b)
            strcmp(a->file, b->file) == 0;
 }
 
+// The same two lines, whichever comes first.
+static bool same_pair(const struct tally *a, const struct tally *b)
+{
+    const struct finding *x = &a->finding, *y = &b->finding;
+    if (strcmp(x->kernel, y->kernel) != 0 || strcmp(x->file, y->file) != 0)
+        return false;
+    if (x->line == 0)
+        return a->inst == b->inst && a->other == b->other;
+    return (x->line == y->line && a->other_line == b->other_line) ||
+           (x->line == b->other_line && a->other_line == y->line);
+}
+
 // Without line information the instruction tells sites apart.
 static bool same_site(const struct tally *a, const struct tally *b)
 {
+    if (a->other && b->other)
+        return same_pair(a, b);
     return a->finding.kind == b->finding.kind &&
            same_place(&a->finding, &b->finding) &&
            (a->finding.line > 0 || a->inst == b->inst);

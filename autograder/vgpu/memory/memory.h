@@ -6,6 +6,7 @@
 //   shadow.c    who wrote each byte: nobody, a host copy, a kernel
 //   transfer.c  copies and fills, as the host asks for them
 //   check.c     bounds, alignment, uninitialized reads -> findings
+//   race*.c     threads that nothing orders -> findings
 //   counters.c  requests and sectors, as Nsight Compute counts them
 //   findings.c  the list of findings, one a (kernel, site, kind)
 //

@@ -24,6 +24,7 @@ static struct site *site_of(struct worker *worker, const struct mem_access *a)
     if (site->inst != a->inst) {
         *site = (struct site){.inst = a->inst};
         site->past_l1 = passes_l1(a);
+        site->order = race_order(a);
     }
     return site;
 }
@@ -142,6 +143,7 @@ static uint32_t on_access(void *self, struct warp_view *warp,
     case SPACE_SHARED:
         if (w->active & WATCH_COUNT)
             count_shared(&e);
+        e.site = site_of(e.worker, access);
         if (w->active & WATCH_CHECK)
             check_shared(&e, block->shared_shadow);
         return 0;
@@ -149,6 +151,50 @@ static uint32_t on_access(void *self, struct warp_view *warp,
         return 0;
     }
 }
+
+// ---- what orders threads ---------------------------------------------------
+
+// The block's clocks, or NULL where races are not looked for.
+static struct race_block *clocks_of(const struct watch *w,
+                                    const struct block_view *view)
+{
+    struct block_state *block = view->watch;
+    return block && block->races && (w->active & WATCH_CHECK) ? &block->race
+                                                              : NULL;
+}
+
+static void on_warp_sync(void *self, struct warp_view *warp, uint32_t lanes)
+{
+    struct race_block *b = clocks_of(self, warp->block);
+    if (b)
+        race_warp_sync(b, warp->index, lanes);
+}
+
+static void on_fence(void *self, struct warp_view *warp,
+                     const struct ptx_inst *inst, uint32_t lanes)
+{
+    struct race_block *b = clocks_of(self, warp->block);
+    if (b)
+        race_fence(b, warp->index, inst, lanes);
+}
+
+static void on_arrive(void *self, struct warp_view *warp, uint32_t barrier,
+                      bool waits)
+{
+    struct race_block *b = clocks_of(self, warp->block);
+    if (b)
+        race_arrive(b, warp->index, barrier, waits);
+}
+
+static void on_barrier(void *self, struct block_view *view, uint32_t barrier,
+                       bool whole)
+{
+    struct race_block *b = clocks_of(self, view);
+    if (b)
+        race_barrier_open(b, barrier, whole);
+}
+
+// ---- findings and blocks ---------------------------------------------------
 
 // One at a time, says exec.h; nothing else touches the list during a launch.
 static void on_found(void *self, const struct finding *f)
@@ -179,6 +225,7 @@ static void on_block_begin(void *self, struct block_view *view)
     if (!block)
         return;
     block->trace.n = 0;
+    block->races = false;
     block->trace.block = view->linear;
     if (w->active & WATCH_COUNT)
         l1_reset(&block->l1, w->l1_bytes);
@@ -189,6 +236,7 @@ static void on_block_begin(void *self, struct block_view *view)
         block->shared_shadow = malloc(view->shared_bytes);
         block->shared_cap = block->shared_shadow ? view->shared_bytes : 0;
     }
+    block->races = w->races && race_block_begin(&block->race, view);
     if (block->shared_shadow)
         memset(block->shared_shadow, WRITER_NOBODY, view->shared_bytes);
 }
@@ -216,6 +264,7 @@ static void free_workers(struct watch *w)
             struct block_state *block = worker->blocks;
             worker->blocks = block->next;
             free(block->shared_shadow);
+            race_block_free(&block->race);
             free(block);
         }
     }
@@ -283,6 +332,8 @@ static void on_launch_begin(void *self, const struct launch *launch,
     w->launch = launch;
     w->l1_bytes = l1_share(launch);
     w->active = make_workers(w, nworkers) ? w->flags : 0;
+    if ((w->active & WATCH_CHECK) && !w->races)
+        w->races = races_new();
     struct l2 *l2 = open_l2(w, launch);
     if (!l2)
         w->active &= ~(unsigned)WATCH_COUNT;
@@ -311,6 +362,8 @@ static void on_launch_end(void *self, const struct launch *launch)
     w->counters.dram_read_bytes = l2.read_sectors * SECTOR_BYTES;
     w->counters.dram_write_bytes = l2.written_sectors * SECTOR_BYTES;
     findings_merge(w);
+    if (w->races)
+        races_clear(w->races);
     w->launch = NULL;
 }
 
@@ -330,6 +383,10 @@ struct watch *watch_new(struct memory *memory, unsigned flags)
         .block_begin = on_block_begin,
         .access = on_access,
         .found = on_found,
+        .warp_sync = on_warp_sync,
+        .fence = on_fence,
+        .arrive = on_arrive,
+        .barrier = on_barrier,
         .block_end = on_block_end,
         .launch_end = on_launch_end,
     };
@@ -341,6 +398,7 @@ void watch_free(struct watch *w)
     if (!w)
         return;
     free_workers(w);
+    races_free(w->races);
     for (unsigned i = 0; i < VGPU_MAX_DEVICES; i++)
         l2_close(&w->l2[i]);
     findings_clear(&w->found);

@@ -14,7 +14,7 @@
 #include "../exec/exec.h"
 
 enum watch_flags {
-    WATCH_CHECK = 1,   // bounds, alignment, use after free, uninitialized
+    WATCH_CHECK = 1,   // bounds, use after free, uninitialized, races, ...
     WATCH_COUNT = 2,   // requests, sectors, bytes
     WATCH_WRITERS = 4, // mark bytes that kernels store
 };

@@ -4,6 +4,7 @@
 
 #include "access.h"
 #include "cache.h"
+#include "race.h"
 #include "space.h"
 #include "watch.h"
 
@@ -13,6 +14,8 @@ struct site {
     const struct ptx_inst *inst;
     uint64_t lo, hi;       // the live allocation's bytes; lo == hi: none yet
     bool read_only;
+    bool heap;             // of device malloc: free and malloc order threads
+    uint8_t order;         // race_order
     bool past_l1;          // .cg, .cv, .volatile and the like: L2 answers
 };
 
@@ -22,6 +25,8 @@ enum { SITES = 256, MAX_FINDINGS = 1024 };
 struct tally {
     struct finding finding;
     const struct ptx_inst *inst;
+    const struct ptx_inst *other; // races: the instruction raced with,
+    uint32_t other_line;          // its line, or 0
     uint64_t block;        // linear, of the first thread
     uint64_t thread;       // linear in the block
 };
@@ -38,6 +43,8 @@ struct block_state {
     struct l1 l1;
     uint8_t *shared_shadow;     // enum writer, a byte a byte
     uint32_t shared_cap;
+    bool races;                 // the block is watched for them
+    struct race_block race;
 };
 
 struct worker {
@@ -70,6 +77,7 @@ struct watch {
     struct l2 l2[VGPU_MAX_DEVICES];
     struct l2_queue queue;
     struct access_counters counters; // of the last launch
+    struct races *races;        // made by the first launch that is checked
     struct tallies found;
     struct finding *findings;   // the same, as handed out
 };
@@ -101,6 +109,19 @@ struct what {
 // Counts it, and describes it when it is the first of its kind at the
 // instruction, by block and thread. a: the allocation nearest, or NULL.
 void finding_record(const struct event *, struct what, const struct allocation *);
+// One of two accesses that race.
+struct race_side {
+    const struct ptx_inst *inst;
+    enum access_kind kind;
+    uint32_t thread, nbytes;
+    uint64_t block;        // linear
+};
+struct race {
+    struct race_side earlier, later; // in the time of their threads
+    bool shared;
+    uint64_t addr;
+};
+void finding_race(struct watch *, struct worker *, const struct race *);
 // At the end of a launch: workers' findings become the watch's.
 void findings_merge(struct watch *);
 void findings_clear(struct tallies *);
@@ -111,4 +132,7 @@ void findings_count(struct watch *, const struct finding *);
 
 void describe(struct finding *, const struct event *, struct what,
               const struct allocation *);
+// other: the place of the earlier access, "line 12", or "" when unknown.
+void describe_race(struct finding *, const struct watch *, const struct race *,
+                   const char *other);
 void describe_leak(struct finding *, const struct allocation *);
