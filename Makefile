@@ -11,6 +11,12 @@ CUDA_HOME ?= /usr/local/cuda
 NVCC      ?= $(CUDA_HOME)/bin/nvcc
 export CUDA_HOME NVCC
 
+# What a person gives reaches commands through the environment, as it was
+# typed: a path may hold quotes and dollars.
+GIVEN := LAB SUBMISSION TARGET GPU NAME TASK
+$(foreach v,$(GIVEN),$(eval override $v := $$(value $v)))
+export $(GIVEN)
+
 CC     ?= cc
 CSTD   := -std=c11 -D_GNU_SOURCE
 WARN   := -Wall -Wextra -Wno-unused-parameter
@@ -70,8 +76,8 @@ clean: ## remove build/, less a toolkit that was fetched
 	    -exec rm -rf {} + 2>/dev/null || :
 
 .PHONY: grade check counters explain build-grade
-GRADE_FLAGS = $(if $(SUBMISSION),--submission '$(SUBMISSION)') \
-              $(if $(TARGET),--target $(TARGET)) $(if $(GPU),--gpu $(GPU)) \
+GRADE_FLAGS = $(if $(SUBMISSION),--submission "$$SUBMISSION") \
+              $(if $(TARGET),--target "$$TARGET") $(if $(GPU),--gpu "$$GPU") \
               $(ARGS)
 # What grading one lab needs: all programs but those of class runs, of the
 # course's authors and of tests.
@@ -81,11 +87,11 @@ build-grade: $(filter-out $(CLASS_PROGRAMS) $(OTHERS:%=$(B)/bin/%),$(PROGRAMS)) 
              $(CHECKS)
 # $(call grade,VERB,COMMAND): a score below full is no failure of make.
 define grade
-@autograder/setup/lab.sh $(1) '$(LAB)'
+@autograder/setup/lab.sh $(1) "$$LAB"
 @$(SETUP) grade sandbox toolkit
 @[ -x $(B)/bin/grade ] || echo 'Building the grader, once: a minute or two.'
 $(AGAIN) $(JOBS) -s build-grade
-@$(B)/bin/grade $(2) '$(LAB)' $(GRADE_FLAGS) || { s=$$?; [ $$s -eq 1 ] || exit $$s; }
+@$(B)/bin/grade $(2) "$$LAB" $(GRADE_FLAGS) || { s=$$?; [ $$s -eq 1 ] || exit $$s; }
 endef
 grade: ## grade a lab: LAB=02 [TARGET=gpu|virtual] [SUBMISSION=path]
 	$(call grade,$@,lab)

@@ -351,7 +351,9 @@ struct manifest *manifest_load(const char *path, const char *lab, char *message)
                                         config(&complaint), &schema,
                                         (cyaml_data_t **)&m, NULL);
     struct reader r = {path, yaml, m, message};
-    if (error != CYAML_OK) {
+    if (error == CYAML_OK && !m) {
+        wrong(&r, 1, "is empty");
+    } else if (error != CYAML_OK) {
         wrong(&r, complaint_line(yaml, &complaint), "%s",
               complaint.words[0] ? complaint.words : cyaml_strerror(error));
     } else if (check_manifest(&r, lab)) {

@@ -49,23 +49,23 @@ sync-check: programs examples bug-hunts
 	@$(B)/bin/sync --check $(PAGES)
 
 check-course: ## prove that labs, solutions and chapters agree: [LAB=02] [TARGET=gpu]
-	@$(if $(LAB),autograder/setup/lab.sh $@ '$(LAB)')
+	@$(if $(LAB),autograder/setup/lab.sh $@ "$$LAB")
 	@$(SETUP) grade sandbox toolkit
 	$(AGAIN) -s programs bug-hunts examples
-	@autograder/tools/bug_hunts.sh $(if $(LAB),'$(LAB)',$(LAB_SLUGS))
+	@autograder/tools/bug_hunts.sh $(if $(LAB),"$$LAB",$(LAB_SLUGS))
 	@$(B)/bin/sync --check --no-run $(PAGES)
-	@$(B)/bin/check-course $(if $(TARGET),--target $(TARGET)) $(ARGS) \
-	    $(if $(LAB),'$(LAB)')
+	@$(B)/bin/check-course $(if $(TARGET),--target "$$TARGET") $(ARGS) \
+	    $(if $(LAB),"$$LAB")
 
 .PHONY: new-lab reset hint handin watch
 new-lab: $(B)/bin/starter ## scaffold a lab: NAME=histogram
-	@autograder/tools/new-lab.sh '$(NAME)'
+	@autograder/tools/new-lab.sh "$$NAME"
 reset: $(B)/bin/starter ## the starter back, your file kept: LAB=02
-	@autograder/tools/reset.sh '$(LAB)'
+	@autograder/tools/reset.sh "$$LAB"
 hint: ## open the next hint, free: LAB=02 [TASK=1]
-	@autograder/tools/hint.sh '$(LAB)' '$(TASK)'
+	@autograder/tools/hint.sh "$$LAB" "$$TASK"
 handin: ## one archive to hand in: LAB=02
-	@autograder/tools/handin.sh '$(LAB)'
+	@autograder/tools/handin.sh "$$LAB"
 watch: ## grade again on every save: LAB=02
-	@autograder/tools/watch.sh '$(LAB)' $(MAKE) --no-print-directory grade \
-	    LAB='$(LAB)' $(if $(TARGET),TARGET=$(TARGET))
+	@autograder/tools/watch.sh "$$LAB" $(MAKE) --no-print-directory grade \
+	    LAB="$$LAB" $(if $(TARGET),TARGET="$$TARGET")

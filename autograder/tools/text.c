@@ -99,7 +99,22 @@ static mode_t mode_for(const char *path)
     return stat(path, &st) == 0 ? st.st_mode & 0777 : 0644;
 }
 
-int text_write(const char *path, const char *text)
+// A terminal, a pipe, /dev/null: written to as they are, never replaced.
+static int write_into(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    bool ok = fputs(text, file) >= 0;
+    return fclose(file) == 0 && ok ? 1 : -1;
+}
+
+// Beside the file and renamed over it, so that no reader sees half of it.
+static int replace_file(const char *path, const char *text)
 {
     char *old = text_read(path);
     bool same = old && strcmp(old, text) == 0;
@@ -121,6 +136,19 @@ int text_write(const char *path, const char *text)
         unlink(temporary.data);
 out:
     buf_free(&temporary);
+    return result;
+}
+
+int text_write(const char *path, const char *text)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return replace_file(path, text);
+    if (!S_ISREG(st.st_mode))
+        return write_into(path, text);
+    char *real = realpath(path, NULL); // a link stays one
+    int result = real ? replace_file(real, text) : -1;
+    free(real);
     return result;
 }
 

@@ -451,14 +451,33 @@ bool session_go(struct session *s, const uint16_t *slots, unsigned n,
     return session_exchange(s, &go, -1, reply, deadline_s);
 }
 
-static void run_call(struct session *s, double deadline_s, struct outcome *o)
+// The submission's own work is what keeps the device from answering.
+static void give_up_clock(struct session *s, struct outcome *o)
+{
+    session_kill(s, CALL_TIMEOUT,
+                 "the virtual GPU had still work to do long after the call");
+    *o = s->last;
+}
+
+static void run_call(struct session *s, double deadline_s, bool (*fresh)(void *),
+                     void *self, struct outcome *o)
 {
     static const uint16_t first = 0;
     struct reply reply = {0};
     double cpu = process_cpu_s(s->worker_pid);
     double device = s->target->clock_ns(s);
+    if (fresh && !fresh(self)) {
+        o->status = CALL_MACHINE;
+        snprintf(o->text, sizeof o->text, "inputs or outputs not written");
+        return;
+    }
     if (!session_go(s, &first, 1, &reply, deadline_s)) {
         *o = s->last;
+        return;
+    }
+    double elapsed = s->target->clock_ns(s) - device;
+    if (!(elapsed >= 0)) { // also when the clock cannot be read: not a number
+        give_up_clock(s, o);
         return;
     }
     o->status = CALL_RETURNED;
@@ -468,16 +487,23 @@ static void run_call(struct session *s, double deadline_s, struct outcome *o)
     printable(reply.cuda_error_name, strlen(reply.cuda_error_name),
               o->cuda_error_name, sizeof o->cuda_error_name);
     o->worker_cpu_s = process_cpu_s(s->worker_pid) - cpu;
-    o->device_ns = s->target->clock_ns(s) - device;
+    o->device_ns = elapsed;
     put_output(s, o);
 }
 
-void session_call(struct session *s, const struct call *c, struct outcome *o)
+void session_call_fresh(struct session *s, const struct call *c,
+                        bool (*fresh)(void *), void *self, struct outcome *o)
 {
     struct reply reply = {0};
     memset(o, 0, sizeof *o);
     if (session_prepare(s, 0, c, &reply))
-        run_call(s, c->deadline_s > 0 ? c->deadline_s : default_deadline_s, o);
+        run_call(s, c->deadline_s > 0 ? c->deadline_s : default_deadline_s,
+                 fresh, self, o);
     else
         session_explain(s, &reply, o);
+}
+
+void session_call(struct session *s, const struct call *c, struct outcome *o)
+{
+    session_call_fresh(s, c, NULL, NULL, o);
 }

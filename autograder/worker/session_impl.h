@@ -102,6 +102,10 @@ bool session_go(struct session *, const uint16_t *slots, unsigned n,
 // Ends the worker; calls then report `status` with text.
 void session_kill(struct session *, enum call_status, const char *text);
 // An outcome's status and text from a reply that is no success.
+// session_call, with `fresh` run after the submission knows the call and after
+// the clocks were read: what it wrote ahead of "go" is lost, its time counts.
+void session_call_fresh(struct session *, const struct call *,
+                        bool (*fresh)(void *), void *self, struct outcome *);
 void session_explain(struct session *, const struct reply *, struct outcome *);
 
 // ---- buffer.c --------------------------------------------------------------

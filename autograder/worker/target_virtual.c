@@ -1,5 +1,6 @@
 // The virtual target: a device server of our own in a sandbox of its own, and
 // device memory in memfds that it, and we, map.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ static const uint64_t server_memory = UINT64_C(8) << 30;
 // A server that is caught in a module made to break it ends by this, and the
 // judge's questions with it.
 static const double server_cpu_s = 300;
+// How long a question may wait behind work that the submission left there.
+static const double patience_s = 20;
 
 static const char server_inside[] = "/vgpu-server";
 
@@ -80,6 +83,7 @@ static int start_server(struct session *s, char *message)
             .gpu = s->o.gpu, .ndevices = s->o.ndevices, .watch = s->o.watch,
             .nthreads = 1, .budget = launch_budget,
             .schedule = s->o.schedule, .seed = s->o.seed,
+            .patience_s = patience_s,
             .prefix = prefix->v, .server_path = named ? server_inside : host,
         };
         rc = vgpu_start(&o, &of(s)->vgpu, message);
@@ -201,9 +205,9 @@ static bool writers_virtual(struct buffer *b, struct writers *w)
 
 static double clock_ns(struct session *s)
 {
-    double ns = 0;
+    double ns;
     if (!of(s)->vgpu || vgpu_clock(of(s)->vgpu, &ns) != 0)
-        return 0;
+        return NAN;
     return ns;
 }
 

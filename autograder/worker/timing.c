@@ -393,6 +393,11 @@ static void time_gpu(struct runner *b, struct runner *s,
 
 // ---- on the virtual target --------------------------------------------------------------
 
+static bool make_fresh(void *runner)
+{
+    return poison_and_refresh(runner);
+}
+
 static bool time_modelled(struct runner *r, bool trusted, double *ns)
 {
     const struct timed *t = r->t;
@@ -400,9 +405,7 @@ static bool time_modelled(struct runner *r, bool trusted, double *ns)
     r->n = 1;
     if (!sampler_open(&r->sampler, t))
         return fail(r->out, RATIO_COULD_NOT_MEASURE, "out of memory");
-    if (!poison_and_refresh(r))
-        return false;
-    session_call(t->session, &t->calls[0], &o);
+    session_call_fresh(t->session, &t->calls[0], make_fresh, r, &o);
     if (o.status != CALL_RETURNED)
         return fail(r->out, trusted || o.status == CALL_MACHINE
                                 ? RATIO_COULD_NOT_MEASURE

@@ -1,5 +1,6 @@
 // grade-class: a folder of submissions into a gradebook.
 #include <argp.h>
+#include <fcntl.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -140,13 +141,20 @@ static char *grader_path(void)
 }
 
 // A folder for what children leave behind, beside the gradebook and empty.
+// One that is there already is emptied if a run before this one made it.
 static char *make_scratch(const char *gradebook, char *message)
 {
     char *relative = text_format("%s.work", gradebook);
 
-    remove_tree(relative);
+    char *mark = text_format("%s/.grade-class", relative);
+    if (access(mark, F_OK) == 0)
+        remove_tree(relative);
     char *scratch = mkdir(relative, 0700) == 0 ? realpath(relative, NULL)
                                                : NULL;
+    int marked = scratch ? open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (marked >= 0)
+        close(marked);
+    free(mark);
     if (!scratch)
         snprintf(message, CLASS_MESSAGE, "%s: %s", relative, strerror(errno));
     free(relative);

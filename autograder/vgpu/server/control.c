@@ -37,8 +37,10 @@ static long ask(struct vgpu *v, uint32_t op, const void *body, size_t nbody,
     int came;
     if (!wire_send(v->sock, &head, sizeof head, body, nbody, NULL, 0, fd) ||
         wire_receive(v->sock, v->buffer, sizeof(struct wire_reply), &nbytes,
-                     &came) != WIRE_OK)
+                     &came) != WIRE_OK) {
+        kill(v->pid, SIGKILL); // an answer that came later would be misread
         return -1;
+    }
     if (came >= 0)
         close(came);
     // The server runs untrusted kernels: believe no length of its.
@@ -122,6 +124,16 @@ static bool handshake(struct vgpu *v, const struct vgpu_options *o)
     return ok && !((const struct wire_reply *)(void *)v->buffer)->error;
 }
 
+static void set_patience(struct vgpu *v, double seconds)
+{
+    struct timeval limit = {.tv_sec = (time_t)seconds};
+    limit.tv_usec = (suseconds_t)(1e6 * (seconds - (double)limit.tv_sec));
+    if (seconds > 0) {
+        setsockopt(v->sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        setsockopt(v->sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    }
+}
+
 int vgpu_start(const struct vgpu_options *o, struct vgpu **out, char *message)
 {
     char beside[PATH_MAX];
@@ -147,6 +159,7 @@ int vgpu_start(const struct vgpu_options *o, struct vgpu **out, char *message)
     close(pair[1]);
     *v = (struct vgpu){pair[0], pid, buffer};
     if (pid > 0 && handshake(v, o)) {
+        set_patience(v, o->patience_s);
         *out = v;
         return 0;
     }

@@ -24,6 +24,9 @@ struct vgpu_options {
     uint64_t budget;            // warp instructions a launch; 0: none
     enum schedule schedule;
     uint64_t seed;
+    // How long an answer may take; then the server is killed and every call
+    // fails. 0: for ever.
+    double patience_s;
     // Whether the program's CPU time between its calls passes on the modelled
     // clock, too; without it every run gives the same times.
     bool count_host_time;

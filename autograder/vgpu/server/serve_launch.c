@@ -103,12 +103,18 @@ static void keep_launch(struct server *s, const struct vgpu_launch *launch)
         s->first_launch = (s->first_launch + 1) % MAX_LAUNCHES_KEPT;
 }
 
-// The part of the device that a grid fills, at most all of it.
-static double share_of(const struct gpu_model *gpu, uint64_t blocks,
+// The part of the device that a grid keeps busy for its time, at most all of
+// it: the room that its blocks take, or the part of the memory's rate.
+static double share_of(const struct gpu_model *gpu,
+                       const struct launch_work *work, double ns,
                        const struct occupancy *occupancy)
 {
     double room = (double)gpu->sms * occupancy->blocks_per_sm;
-    return room > 0 && (double)blocks < room ? (double)blocks / room : 1;
+    double filled = room > 0 ? (double)work->blocks / room : 1;
+    double moved = (double)(work->dram_read_bytes + work->dram_write_bytes);
+    double dram = ns > 0 ? moved / gpu->copy_gbs / ns : 1;
+    double share = filled > dram ? filled : dram;
+    return share < 1 ? share : 1;
 }
 
 // Counts and times what was executed; keeps it for the owner.
@@ -129,7 +135,7 @@ static void account(struct program *p, const struct loaded_module *loaded,
     l->modelled_ns = time.ns;
     snprintf(l->limiter, sizeof l->limiter, "%s", time.limiter);
     timeline_kernel(&p->timeline, stream, &s->engines[launch->device], time.ns,
-                    share_of(s->gpu, work.blocks, &l->occupancy));
+                    share_of(s->gpu, &work, time.ns, &l->occupancy));
     keep_launch(s, l);
 }
 
