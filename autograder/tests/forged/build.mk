@@ -1,0 +1,3 @@
+# Submissions with right answers in forged time, and the test that grades them.
+
+forged_TEST_LIBS = -ljansson
