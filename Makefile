@@ -121,4 +121,5 @@ doctor: ## say what is wrong with this machine, and the cure
 test: ## prove everything that needs no GPU
 	@$(SETUP) grade sandbox class toolkit test book
 	$(AGAIN) $(JOBS) tests programs
+	$(AGAIN) sync-check check-course
 	$(AGAIN) run-tests
