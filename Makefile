@@ -95,7 +95,7 @@ $(AGAIN) $(JOBS) -s build-grade
 endef
 grade: ## grade a lab: LAB=02 [TARGET=gpu|virtual] [SUBMISSION=path]
 	$(call grade,$@,lab)
-check: ## the checker alone: out of bounds, unwritten memory, leaks: LAB=02
+check: ## the checker alone: bounds, races, unwritten memory, leaks: LAB=02
 	$(call grade,$@,check)
 counters: ## what the kernels asked of the memory: LAB=02
 	$(call grade,$@,counters)

@@ -17,7 +17,8 @@
 // The constants were fitted to every second row of 317 timings of 12 kernels on
 // an H200; the error on the other rows is 3 % in the mean where a launch moves
 // 128 MiB and more (at most 13 %), and 6 % over all (launches of a few
-// microseconds scatter by 20 % on the GPU itself).
+// microseconds scatter by 20 % on the GPU itself). Not fitted but set by hand
+// from such timings: the barrier's rate, and how much of L2 a kernel can use.
 #include "model.h"
 
 #include <stddef.h>
