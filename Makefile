@@ -71,8 +71,9 @@ setup: ## install what is missing, after asking: FOR="grade toolkit test book"
 
 programs: $(PROGRAMS)
 
-clean: ## remove build/, less a toolkit that was fetched
-	@find $(B) -mindepth 1 -maxdepth 1 ! -name 'toolkit*' \
+clean: ## remove build/, less a toolkit that was fetched and files of yours
+	@find $(B) -mindepth 1 -maxdepth 1 ! -name 'toolkit*' ! -name kept \
+	    ! -name handin \
 	    -exec rm -rf {} + 2>/dev/null || :
 
 .PHONY: grade check counters explain build-grade

@@ -175,6 +175,10 @@ int serve_EVENT_TIME(struct request *r)
     if (!start || !end || !start->recorded || !end->recorded)
         return CUDA_INVALID_HANDLE;
     request_device(r, end->device);
+    // The host has not waited so long: on a GPU the event is yet to come.
+    double host = r->program->timeline.host;
+    if (start->ns > host || end->ns > host)
+        return CUDA_NOT_READY;
     ((struct wire_elapsed *)r->reply)->ns = end->ns - start->ns;
     return CUDA_OK;
 }

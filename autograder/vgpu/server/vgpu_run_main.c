@@ -36,7 +36,7 @@ static const struct argp_option argp_options[] = {
     {"check", OPTION_CHECK, NULL, 0,
      "report memory faults, races and leaks; exit 86 if there are any", 0},
     {"counters", OPTION_COUNTERS, "FILE", 0,
-     "write what each launch did, as JSON", 0},
+     "write what each launch did, as JSON; - is standard output", 0},
     {"explain", OPTION_EXPLAIN, NULL, 0,
      "say where the modelled time went, and what helps", 0},
     {"deterministic", OPTION_DETERMINISTIC, NULL, 0,
@@ -199,9 +199,10 @@ static bool write_counters(const char *path, const char *gpu,
                            const struct vgpu_launch *launches, unsigned n)
 {
     char *json = vgpu_counters_json(gpu, launches, n);
-    FILE *f = fopen(path, "w");
+    bool to_stdout = strcmp(path, "-") == 0;
+    FILE *f = to_stdout ? stdout : fopen(path, "w");
     bool ok = json && f && fprintf(f, "%s\n", json) > 0;
-    if (f && fclose(f))
+    if (f && (to_stdout ? fflush(f) : fclose(f)))
         ok = false;
     if (!ok)
         fprintf(stderr, "vgpu-run: %s: %s\n", path, strerror(errno));
