@@ -1,4 +1,4 @@
-// A failed assertion is an error that stays until the process ends.
+// virtual only: on a GPU the text of a failed assertion, sticky, goes to stderr
 // expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [4,0,0] Assertion `threadIdx.x < n` failed.
 // expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [5,0,0] Assertion `threadIdx.x < n` failed.
 // expect: autograder/tests/programs/device_assert.cu:12: void check(int): block: [0,0,0], thread: [6,0,0] Assertion `threadIdx.x < n` failed.

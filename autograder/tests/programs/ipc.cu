@@ -29,7 +29,7 @@ int main(void)
     pid_t pid = pipe(pipes) ? -1 : fork();
     if (pid == 0)
         _exit(reader(pipes[0]));
-    cudaMalloc(&p, 4096);
+    cudaMalloc(&p, 2 << 20); // a smaller one shares its page with others
     set<<<1, 1>>>(p);
     cudaDeviceSynchronize();
     cudaIpcGetMemHandle(&handle, p);
