@@ -6,7 +6,7 @@ case $name in
 '') echo "make new-lab: which name? Say for example: make new-lab NAME=histogram" >&2
     exit 2 ;;
 [!a-z]* | *[!a-z0-9-]* | *-)
-    echo "make new-lab: a name is lower-case letters, digits and dashes, not '$name'" >&2
+    echo "make new-lab: a name begins with a letter, goes on with lower-case letters, digits and dashes, and gets its number here: not '$name'" >&2
     exit 2 ;;
 esac
 if [ ${#name} -gt 40 ]; then
