@@ -225,16 +225,27 @@ START_TEST(test_an_unsteady_baseline_that_changes_nothing_is_no_bar)
 }
 END_TEST
 
+// What sleeps is timed here, so one measurement may be off by the host's own
+// doing: the verdict must come within a few.
+static struct ratio measure_until(int status, const char *symbol, int ms)
+{
+    struct ratio r = measure(symbol, ms, 0);
+    for (int i = 0; i < 4 && r.status != status; i++)
+        r = measure(symbol, ms, 0);
+    return r;
+}
+
 // It drifts in all attempts: what is twice as fast earns full points by any
 // of its times; what is half as fast at first earns some by one, more by
 // another.
 START_TEST(test_a_baseline_that_drifts_counts_where_it_changes_nothing)
 {
     baseline_symbol = "add_ever_slower";
-    struct ratio r = measure("add_slowly", 20, 0);
+    struct ratio r =
+        measure_until(RATIO_COULD_NOT_MEASURE, "add_slowly", 20);
     ck_assert_msg(r.status == RATIO_COULD_NOT_MEASURE || is_overloaded(),
                   "%d %s", r.status, r.text);
-    r = measure("add_slowly", 4, 0);
+    r = measure_until(RATIO_OK, "add_slowly", 4);
     ck_assert_msg(r.status == RATIO_OK || is_overloaded(), "%d %s", r.status,
                   r.text);
 }
@@ -270,7 +281,7 @@ END_TEST
 
 static void add_tests(TCase *t)
 {
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 180);
     tcase_add_loop_test(t, test_measures_the_ratio, 0, 3);
     tcase_add_loop_test(t, test_takes_no_wrong_answer, 0, 4);
 }
