@@ -128,6 +128,7 @@ static int replace_file(const char *path, const char *text)
     if (!file)
         goto out;
     bool ok = fputs(text, file) >= 0;
+    ok = fflush(file) == 0 && fsync(fileno(file)) == 0 && ok;
     ok = fclose(file) == 0 && ok;
     if (ok && chmod(temporary.data, mode_for(path)) == 0 &&
         rename(temporary.data, path) == 0)

@@ -5,9 +5,9 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "class.h"
+#include "tools/text.h"
 
 static struct {
     const char *gradebook, *lab, *output;
@@ -52,24 +52,19 @@ static int write_report(struct gradebook *book, FILE *out)
     return status == 0 && fflush(out) == 0 && !ferror(out) ? 0 : -1;
 }
 
-// Writes beside the file and renames, so that no reader sees half of it.
+// Whole or not at all, so that no reader sees half of it.
 static int write_file(struct gradebook *book, const char *path)
 {
-    char *new_path = text_format("%s.new", path);
-    FILE *out = fopen(new_path, "w");
+    char *text = NULL;
+    size_t nbytes = 0;
+    FILE *out = open_memstream(&text, &nbytes);
     int status = out ? write_report(book, out) : -1;
 
-    if (out) {
-        if (fsync(fileno(out)) != 0)
-            status = -1;
-        if (fclose(out) != 0)
-            status = -1;
-    }
-    if (status == 0)
-        status = rename(new_path, path);
-    else
-        unlink(new_path);
-    free(new_path);
+    if (out && fclose(out) != 0)
+        status = -1;
+    if (status == 0 && text_write(path, text) < 0)
+        status = -1;
+    free(text);
     return status;
 }
 
